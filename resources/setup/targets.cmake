@@ -1,0 +1,63 @@
+# How a folder becomes a target. One folder is one target; DEPS names our own targets and is also the permission to
+# include them; LIBS are packages. The edges go to rankscope_edges.txt in the build folder, where tests/arch reads them.
+
+add_library(rs_warnings INTERFACE)
+target_compile_options(rs_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>)
+
+define_property(GLOBAL PROPERTY RS_EDGES BRIEF_DOCS "one line a target: name|folder|kind|deps|sources")
+
+function(rs_register name kind deps sources)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    list(JOIN deps "," depList)
+    list(JOIN sources "," sourceList)
+    set_property(GLOBAL APPEND PROPERTY RS_EDGES "${name}|${folder}|${kind}|${depList}|${sourceList}")
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# rs_add_library(tracing_store [SHARED] SOURCES a.cpp a.h [DEPS tracing_model ...] [LIBS SQLite::SQLite3 ...])
+function(rs_add_library name)
+    cmake_parse_arguments(ARG "SHARED" "" "SOURCES;DEPS;LIBS" ${ARGN})
+    set(kind STATIC)
+    if(ARG_SHARED)
+        set(kind SHARED)
+    endif()
+    add_library(${name} ${kind} ${ARG_SOURCES})
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_LIBS} rs_warnings)
+    rs_register(${name} library "${ARG_DEPS}" "${ARG_SOURCES}")
+endfunction()
+
+# rs_add_program(rankscope SOURCES main.cpp [DEPS ...] [LIBS ...])
+function(rs_add_program name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_LIBS} rs_warnings)
+    rs_register(${name} program "${ARG_DEPS}" "${ARG_SOURCES}")
+    if(NOT name MATCHES "^(test|bench)_")
+        install(TARGETS ${name})
+    endif()
+endfunction()
+
+# rs_add_test(test_tracing_store SOURCES x_test.cpp DEPS tracing_store [LIBS ...] [LABELS unit] [TIMEOUT 60])
+# Each TEST() becomes a ctest case of its own.
+function(rs_add_test name)
+    cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LIBS;LABELS" ${ARGN})
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS unit)
+    endif()
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 120)
+    endif()
+    rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} GTest::gtest GTest::gtest_main)
+    # Sign conversions inside gtest's macros are not ours to fix.
+    target_compile_options(${name} PRIVATE -Wno-sign-conversion)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+function(rs_write_edges)
+    get_property(edges GLOBAL PROPERTY RS_EDGES)
+    list(JOIN edges "\n" text)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rankscope_edges.txt CONTENT "${text}\n" @ONLY)
+endfunction()

@@ -1,0 +1,120 @@
+#pragma once
+
+#include "tracing/model/kinds.h"
+#include "tracing/model/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// Ids that hold inside one process; the collector maps them to the run's ids.
+enum class LocalName : std::uint32_t { };
+enum class LocalCommunicator : std::uint32_t { };
+
+struct KernelInfo {
+    LocalName name {};
+    Pass pass = Pass::None;
+    DataType dtype = DataType::Float32;
+    std::uint16_t threads = 1;
+    double flop = 0; ///< arithmetic of this launch; 0: unknown
+    double bytes = 0; ///< memory traffic of this launch at least; 0: unknown
+    std::optional<std::uint16_t> microBatch {};
+    std::uint32_t work = 0; ///< tokens; 0: unknown
+};
+
+struct CollectiveInfo {
+    LocalName name {};
+    CollectiveOp op = CollectiveOp::Unknown;
+    LocalCommunicator communicator {};
+    std::uint32_t sequence = 0; ///< counts per communicator and op; point-to-point: per (source, destination)
+    std::uint64_t bytes = 0; ///< METRICS 4.1, column S
+    std::optional<std::int32_t> peer {}; ///< world rank: point-to-point the other side, rooted the root
+    std::optional<std::uint16_t> microBatch {};
+};
+
+struct RangeInfo {
+    LocalName name {};
+    RangeKind kind = RangeKind::Annotation;
+    std::optional<std::uint32_t> step {};
+    std::optional<std::uint16_t> microBatch {};
+};
+
+struct BubbleInfo {
+    BubblePhase phase = BubblePhase::Fill;
+    Pass next = Pass::None; ///< what runs when the wait is over
+    std::uint16_t stage = 0;
+    std::optional<std::uint16_t> microBatch {};
+    std::optional<std::int32_t> awaitedRank {}; ///< world rank
+};
+
+class Recorder;
+class ThreadRing;
+
+/// An open span of any kind; one 64-byte record is written when it ends. Movable, so that an exchange that overlaps with
+/// other work can be carried along. Ends itself when destroyed; end() twice writes once; cancel() writes nothing.
+class OpenSpan {
+public:
+    OpenSpan() = default;
+    OpenSpan(OpenSpan&& other) noexcept;
+    OpenSpan& operator=(OpenSpan&& other) noexcept;
+    OpenSpan(const OpenSpan&) = delete;
+    OpenSpan& operator=(const OpenSpan&) = delete;
+    ~OpenSpan();
+
+    void end() noexcept;
+    void cancel() noexcept;
+};
+
+/// Where a process's spans go: a session directory of mapped ring files, one ring a thread, one producer each.
+/// Never blocks, throws, exits or allocates on the path of a span; a full ring drops and counts.
+/// Without a session every call is a no-op that costs one branch.
+class Recorder {
+public:
+    struct Options {
+        std::string sessionDir; ///< empty: recording is off
+        std::int32_t rank = 0;
+        std::int32_t worldSize = 1;
+        std::size_t ringBytes = 4u << 20; ///< a thread; shrinks where the session's file system is small
+    };
+    /// RANKSCOPE_SESSION names the session directory; unset: off.
+    static Options optionsFromEnvironment(std::int32_t rank, std::int32_t worldSize);
+
+    /// Never fails the job: if the session cannot be used, recording is off and one line on standard error says why.
+    static std::unique_ptr<Recorder> open(const Options& options);
+    ~Recorder();
+
+    bool isOn() const noexcept;
+
+    /// Interns a name. Not for the hot path: intern once, keep the id.
+    LocalName name(std::string_view text);
+    /// Registers a process group. `members` are world ranks in group order; the same list and name on every rank make
+    /// the same communicator in the run.
+    LocalCommunicator communicator(std::string_view name, Dimension dimension, const std::vector<std::int32_t>& members);
+    /// One fact of the run's provenance, such as ("model.layers", "6"). Rank 0 writes the job's, each rank its own.
+    void provenance(std::string_view key, std::string_view value);
+    /// This rank's coordinates and declared peak; once, before the first span.
+    struct RankFacts {
+        std::optional<std::int32_t> dp, tp, pp, ep;
+        std::optional<double> peakFlops; ///< FLOP/s of the rank's share of the machine
+        std::string device; ///< "AMD EPYC, 1 thread"
+        std::int32_t threads = 1;
+    };
+    void describeRank(const RankFacts& facts);
+
+    [[nodiscard]] OpenSpan kernel(const KernelInfo& info) noexcept;
+    [[nodiscard]] OpenSpan collective(const CollectiveInfo& info) noexcept; ///< also point-to-point
+    [[nodiscard]] OpenSpan range(const RangeInfo& info) noexcept;
+    [[nodiscard]] OpenSpan bubble(const BubbleInfo& info) noexcept;
+    void counter(LocalName name, double value) noexcept; ///< name's text ends in its unit: "loss [nats]"
+
+    /// A command from the outside, read at step boundaries: "stop", "checkpoint", "detail 1".
+    std::optional<std::string> pollCommand();
+};
+
+} // namespace rankscope::tracing

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "tracing/model/result.h"
+#include "tracing/model/rows.h"
+#include "tracing/model/run.h"
+#include "tracing/store/tile.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// Reads a run file while it grows or afterwards. Read only: finished files on read-only media open with immutable=1.
+/// Each call is one short transaction. One reader a thread. Rows of other tables than asked are never loaded.
+class TraceReader {
+public:
+    /// Refuses what is no run file, and a schema newer than this program's, by name.
+    static Result<TraceReader> open(const std::string& path);
+    TraceReader(TraceReader&&) noexcept;
+    TraceReader& operator=(TraceReader&&) noexcept;
+    ~TraceReader();
+
+    const std::string& path() const;
+
+    Result<RunInfo> run();
+    Result<std::vector<RankInfo>> ranks();
+    Result<std::vector<Lane>> lanes(); ///< by rank, then kind
+    Result<std::vector<Communicator>> communicators();
+    Result<std::vector<std::string>> names(); ///< index = raw(NameId)
+    Result<std::vector<KernelSignature>> signatures(); ///< index = raw(SignatureId)
+    Result<std::vector<Step>> steps(); ///< by rank, then begin
+    Result<std::vector<Loss>> losses();
+    Result<std::map<std::string, std::string>> provenance();
+    Result<std::map<std::string, std::int64_t>> counts(); ///< rows a table
+    Result<Window> window(); ///< first begin to last end over all lanes; empty run: {0, 0}
+
+    // Rows of a lane that touch the window, ordered by begin.
+    Result<std::vector<Kernel>> kernels(LaneId lane, Window window);
+    Result<std::vector<Copy>> copies(LaneId lane, Window window);
+    Result<std::vector<HostCall>> hostCalls(LaneId lane, Window window);
+    Result<std::vector<CollectivePart>> collectives(LaneId lane, Window window);
+    Result<std::vector<Bubble>> bubbles(LaneId lane, Window window);
+    Result<std::vector<Range>> ranges(LaneId lane, Window window);
+    Result<std::vector<CounterSample>> counters(LaneId lane, Window window);
+    Result<std::vector<CollectiveMatch>> matches(Window window);
+    Result<std::vector<CollectivePart>> partsOf(InstanceId instance); ///< all ranks' parts
+    Result<std::vector<Tile>> tiles(LaneId lane, int level, Window window); ///< only cells that hold something
+
+    /// Rises when a writer has committed; cheap enough for every frame.
+    Result<std::int64_t> dataVersion();
+
+    /// Runs a person's SELECT and hands out rows as text; anything that writes is refused.
+    struct SqlSink {
+        std::function<void(const std::vector<std::string>& columns)> header;
+        std::function<bool(const std::vector<std::string>& values, const std::vector<bool>& isNull)> row; ///< false: stop
+    };
+    Status sql(const std::string& text, const SqlSink& sink);
+};
+
+} // namespace rankscope::tracing

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "tracing/model/result.h"
+#include "tracing/model/rows.h"
+#include "tracing/model/run.h"
+#include "tracing/store/tile.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rankscope::tracing {
+
+/// Writes one run file (SQLite, WAL while it grows). Rows of a lane are appended in runs, ordered by begin inside a run;
+/// the block table remembers where each run lies, so that a window query needs no index.
+/// Not thread safe: one writer, one thread. Everything between begin() and commit() appears to readers at once.
+class TraceWriter {
+public:
+    enum class Mode { CreateNew, Replace, Resume };
+    static Result<TraceWriter> open(const std::string& path, Mode mode);
+    TraceWriter(TraceWriter&&) noexcept;
+    TraceWriter& operator=(TraceWriter&&) noexcept;
+    ~TraceWriter();
+
+    Status begin();
+    Status commit();
+
+    Status setRun(const RunInfo& run);
+    Status putRank(const RankInfo& rank); ///< inserts or replaces
+    Status setProvenance(std::string_view key, std::string_view value);
+
+    // Dictionaries: the same content gives the same id, also after Resume.
+    Result<NameId> name(std::string_view text);
+    Result<SignatureId> signature(const KernelSignature& signature);
+    Result<LaneId> lane(const Lane& lane); ///< id ignored; same rank, kind, dimension and name: same lane
+    Result<CommunicatorId> communicator(const Communicator& communicator); ///< same name and members: same communicator
+
+    Status append(LaneId lane, std::span<const Kernel> rows);
+    Status append(LaneId lane, std::span<const Copy> rows);
+    Status append(LaneId lane, std::span<const HostCall> rows);
+    Status append(LaneId lane, std::span<const CollectivePart> rows);
+    Status append(LaneId lane, std::span<const Bubble> rows);
+    Status append(LaneId lane, std::span<const Range> rows);
+    Status append(LaneId lane, std::span<const CounterSample> rows);
+    Status putMatch(const CollectiveMatch& match); ///< inserts or replaces by id
+    Status putStep(const Step& step); ///< inserts or replaces by (rank, step, attempt)
+    Status addLoss(const Loss& loss); ///< adds to the count of the same kind and detail
+    Status putTiles(std::span<const Tile> tiles); ///< inserts or replaces by (lane, level, index)
+
+    /// The collector's place in a ring, in the same transaction as the rows it led to.
+    Status setRingPosition(std::string_view ring, std::uint64_t position);
+    Result<std::uint64_t> ringPosition(std::string_view ring);
+
+    /// Last act: marks the run finished, folds the WAL in and leaves a single file that can be mailed.
+    Status finish();
+};
+
+} // namespace rankscope::tracing
