@@ -1,0 +1,54 @@
+#include "backend/model/gpt_config.h"
+
+#include "tracing/model/check.h"
+
+namespace rankscope::backend {
+
+StageSlice sliceOf(const GptConfig& config, int stage, int stages)
+{
+    RS_CHECK(stages > 0 && config.layers % stages == 0, "stages must divide layers");
+    const int count = config.layers / stages;
+    return {
+        .firstLayer = stage * count, .layerCount = count, .hasEmbedding = stage == 0, .hasHead = stage == stages - 1
+    };
+}
+
+StageSlice wholeModel(const GptConfig& config) { return sliceOf(config, 0, 1); }
+
+std::size_t parameterCount(const GptConfig& config, const StageSlice& slice)
+{
+    const auto C = static_cast<std::size_t>(config.width);
+    const auto V = static_cast<std::size_t>(config.vocab);
+    const auto T = static_cast<std::size_t>(config.sequence);
+    // A layer: qkv 3C^2 + 3C, projection C^2 + C, MLP 8C^2 + 5C, two norms 4C.
+    std::size_t count = static_cast<std::size_t>(slice.layerCount) * (12 * C * C + 13 * C);
+    if (slice.hasEmbedding)
+        count += (V + T) * C;
+    if (slice.hasHead)
+        count += C * V + 2 * C;
+    return count;
+}
+
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences)
+{
+    const auto C = static_cast<std::size_t>(config.width);
+    const auto V = static_cast<std::size_t>(config.vocab);
+    const auto H = static_cast<std::size_t>(config.heads);
+    const std::size_t rows = static_cast<std::size_t>(sequences) * static_cast<std::size_t>(config.sequence);
+    // A layer: both residuals, both norms with mean and rstd, qkv, attention with its log-sum-exp, MLP before and after
+    // GELU.
+    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (16 * C + H + 4);
+    if (slice.hasEmbedding)
+        floats += 1; // tokens
+    if (slice.hasHead)
+        floats += 2 * C + 2 + V + 1;
+    return rows * floats * sizeof(float);
+}
+
+double modelFlopPerToken(const GptConfig& config)
+{
+    const double C = config.width;
+    return config.layers * (72 * C * C + 6 * C * (config.sequence + 1)) + 6 * C * config.vocab;
+}
+
+} // namespace rankscope::backend

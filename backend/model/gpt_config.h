@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rankscope::backend {
+
+/// The shape of a GPT: pre-norm blocks, causal multi-head attention, a GELU MLP of four widths, learned positions and
+/// an untied head (so that the first and last pipeline stage share no weight).
+struct GptConfig {
+    int layers = 0; ///< L
+    int width = 0; ///< C, a multiple of heads
+    int heads = 0; ///< H
+    int vocab = 0; ///< V
+    int sequence = 0; ///< T, tokens of one sequence
+};
+
+/// The layers [firstLayer, firstLayer + layerCount) and what stands before and after them.
+struct StageSlice {
+    int firstLayer = 0;
+    int layerCount = 0;
+    bool hasEmbedding = false;
+    bool hasHead = false;
+};
+
+/// Stage `stage` of `stages`: layers are divided evenly (layers % stages must be 0).
+StageSlice sliceOf(const GptConfig& config, int stage, int stages);
+/// Everything on one rank.
+StageSlice wholeModel(const GptConfig& config);
+
+/// Floats in the parameters of a slice; its gradients and each of AdamW's moments are as many again.
+std::size_t parameterCount(const GptConfig& config, const StageSlice& slice);
+/// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on this slice.
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences);
+
+/// Arithmetic of the model a token, forward and backward, as PaLM counts it (Chowdhery et al. 2022, appendix B: 6 a
+/// weight of a matrix, the token and position tables left out), with attention at (T + 1) / 2 keys a query, since
+/// masked blocks are skipped: L (72 C^2 + 6 C (T + 1)) + 6 C V. Divide tokens/s times this by the peak for MFU.
+double modelFlopPerToken(const GptConfig& config);
+
+} // namespace rankscope::backend

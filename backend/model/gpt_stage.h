@@ -1,0 +1,93 @@
+#pragma once
+
+#include "backend/model/gpt_config.h"
+#include "tracing/record/recorder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace rankscope::backend {
+
+/// One tensor among a stage's contiguous buffers.
+struct Parameter {
+    std::string name; ///< "layer 3.mlp.up.weight": the same in every layout
+    std::span<float> value;
+    std::span<float> gradient;
+    std::size_t offset = 0; ///< of its first float in values() and gradients()
+    bool weightDecay = false; ///< matrices yes; gains, biases and position table no
+};
+
+/// What a stage calls while it computes, always on the calling thread and outside parallel regions. Either may be
+/// empty.
+struct StageHooks {
+    /// Between kernels, and inside long matrix products (which are then cut into pieces of about 100 us), so that an
+    /// exchange under way makes progress.
+    std::function<void()> betweenKernels;
+    /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
+    /// cover the whole buffer in each backward pass; whoever sums over ranks listens to the last micro-batch only.
+    std::function<void(std::size_t begin, std::size_t end)> gradientsReady;
+};
+
+/// One micro-batch on its way through a stage. B = Options::sequences, N = B * T rows.
+struct MicroBatch {
+    int slot = 0; ///< which activation slot holds it between forward and backward, 0 .. slots - 1
+    std::uint16_t number = 0; ///< for the recording
+    std::span<const std::int32_t> tokens; ///< (B, T), first stage only
+    std::span<const float> hiddenIn; ///< (B, T, C), all but the first stage
+    std::span<const std::int32_t> targets; ///< (B, T), last stage only
+    float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
+};
+
+/// A pipeline stage of a GPT in fp32. All inputs are copied, nothing need outlive the call. Not for use by two threads
+/// at once; kernels use the OpenMP threads of the caller (omp_get_max_threads() at construction is what spans report).
+/// Deterministic: the same values, inputs and thread count give the same bits, however layers are cut into stages.
+class GptStage {
+public:
+    struct Options {
+        GptConfig config;
+        StageSlice slice;
+        int sequences = 1; ///< B, sequences of a micro-batch
+        int slots = 1; ///< micro-batches in flight at most
+        std::uint64_t seed = 1;
+    };
+
+    /// Initial weights depend on (seed, parameter name) alone, never on the layout. The recorder must outlive the
+    /// stage.
+    GptStage(const Options& options, tracing::Recorder& recorder);
+    ~GptStage();
+    GptStage(const GptStage&) = delete;
+    GptStage& operator=(const GptStage&) = delete;
+
+    void setHooks(StageHooks hooks);
+
+    /// In the order in which backward finishes their gradients (head first, embedding last); parameters() tile the
+    /// buffers.
+    std::span<const Parameter> parameters() const;
+    std::span<float> values();
+    std::span<float> gradients();
+    void zeroGradients();
+
+    /// Floats of one micro-batch between stages: B * T * C.
+    std::size_t hiddenCount() const;
+
+    /// Computes the stage and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the
+    /// last stage; there returns the loss summed over the B * T tokens in nats (not scaled), elsewhere 0.
+    double forward(const MicroBatch& batch, std::span<float> hiddenOut);
+
+    /// Adds the gradients of the micro-batch in `slot`. hiddenOutGradient (B, T, C) is empty on the last stage,
+    /// hiddenInGradient (B, T, C) empty on the first. The slot is free afterwards.
+    void backward(int slot, std::span<const float> hiddenOutGradient, std::span<float> hiddenInGradient);
+
+    /// As forward, for evaluation: nothing is kept, and no slot is touched (batch.slot and lossScale are ignored).
+    double evaluate(const MicroBatch& batch, std::span<float> hiddenOut);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace rankscope::backend
