@@ -12,7 +12,9 @@ function(rs_register name kind deps sources)
     list(JOIN deps "," depList)
     list(JOIN sources "," sourceList)
     set_property(GLOBAL APPEND PROPERTY RS_EDGES "${name}|${folder}|${kind}|${depList}|${sourceList}")
-    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    if(TARGET ${name})
+        target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    endif()
 endfunction()
 
 # rs_add_library(tracing_store [SHARED] SOURCES a.cpp a.h [DEPS tracing_model ...] [LIBS SQLite::SQLite3 ...])
@@ -40,7 +42,8 @@ function(rs_add_program name)
 endfunction()
 
 # rs_add_test(test_tracing_store SOURCES x_test.cpp DEPS tracing_store [LIBS ...] [LABELS unit] [TIMEOUT 60])
-# Each TEST() becomes a ctest case of its own.
+# Each TEST() becomes a ctest case of its own. Unit and arch tests run beside each other; the others start several
+# processes or need the machine to themselves, and run alone.
 function(rs_add_test name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LIBS;LABELS" ${ARGN})
     if(NOT ARG_LABELS)
@@ -52,8 +55,24 @@ function(rs_add_test name)
     rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} GTest::gtest GTest::gtest_main)
     # Sign conversions inside gtest's macros are not ours to fix.
     target_compile_options(${name} PRIVATE -Wno-sign-conversion)
+    set(alone OFF)
+    if(ARG_LABELS MATCHES "mpi|gpu|gui|real|slow")
+        set(alone ON)
+    endif()
+    list(JOIN ARG_LABELS "\\;" labels)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+        PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone})
+endfunction()
+
+# rs_add_benchmark(bench_tracing_store SOURCES x_bench.cpp DEPS tracing_store [LIBS ...])
+# Built only in the preset bench, by tests/bench.sh; its includes are checked in every preset.
+function(rs_add_benchmark name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+    if(RS_WITH_BENCHMARKS)
+        rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} benchmark::benchmark_main)
+    else()
+        rs_register(${name} program "${ARG_DEPS}" "${ARG_SOURCES}")
+    endif()
 endfunction()
 
 function(rs_write_edges)
