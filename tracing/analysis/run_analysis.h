@@ -1,0 +1,64 @@
+#pragma once
+
+#include "tracing/analysis/collectives.h"
+#include "tracing/analysis/findings.h"
+#include "tracing/analysis/headline.h"
+#include "tracing/analysis/kernel_table.h"
+#include "tracing/analysis/step_series.h"
+#include "tracing/analysis/time_split.h"
+#include "tracing/model/result.h"
+#include "tracing/store/trace_reader.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace rankscope::tracing {
+
+struct RankAnalysis {
+    RankInfo info;
+    TimeSplit split;
+    OverlapSummary overlap;
+    std::vector<TimeSplit> bySteps; ///< parallel to RunAnalysis::steps
+    std::vector<std::int64_t> waitForRankNs; ///< exposed wait and bubble by the rank that is awaited; index = rank
+};
+
+/// Everything that the report and the overview show. A value: computed on a worker thread, handed over as it is.
+struct RunAnalysis {
+    RunFacts facts;
+    Window window; ///< what is counted
+    std::optional<StepRange> counted; ///< steps in it, none when a plain window was asked for or there are no steps
+    std::vector<StepSpan> steps; ///< the counted ones
+    std::vector<StepSpan> allSteps;
+    StepStats stepStats; ///< of the counted steps
+    std::vector<RankAnalysis> ranks; ///< by rank
+    TimeSplit total; ///< sum over ranks
+    std::vector<CollectiveRow> collectives;
+    std::vector<KernelRow> kernels;
+    std::vector<Series> series; ///< all counters, whole run
+    std::optional<double> usefulFlops; ///< model FLOPs of the counted kernels; none where a kernel's are unknown
+    std::optional<double> capacityFlops; ///< what the machine can do in the window; none where a rank's peak is unknown
+    Headline headline;
+    std::vector<Finding> findings;
+
+    /// Ranks that share cores: the denominator is what the cores can do, descheduled stands outside.
+    bool sharesCores() const;
+    std::int64_t rankTimeNs() const { return total.windowNs; } ///< window times ranks
+    /// The denominator of every share: rank time, less descheduled where ranks share cores.
+    std::int64_t capacityNs() const;
+};
+
+struct AnalysisOptions {
+    std::optional<StepRange> steps; ///< asked for by a person
+    std::optional<Window> window; ///< instead of steps
+    std::function<bool(int ranksDone, int ranks)> progress; ///< false: stop
+};
+
+/// Loads what it needs, rank by rank, and counts. The one entry for the app and the command line.
+Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options = {});
+
+/// One rank's labelled stretches, for the timeline's ledger lane.
+Result<std::vector<LabelledInterval>> ledgerLane(TraceReader& reader, std::int32_t rank, Window window);
+
+} // namespace rankscope::tracing

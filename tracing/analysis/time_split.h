@@ -1,0 +1,100 @@
+#pragma once
+
+#include "tracing/analysis/run_rows.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rankscope::tracing {
+
+inline constexpr int kDimensionCount = 10;
+inline constexpr int kBubblePhaseCount = 3;
+/// A gap between two device operations up to here is the machine's own (METRICS 5.3, rule 5f).
+inline constexpr std::int64_t kKernelGapNs = 30'000;
+
+/// One stretch of a rank's time under the one label that applies to it. The list of a rank tiles its window: it is what
+/// the ledger lane draws and what every sum below is made of.
+struct LabelledInterval {
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+    /// Compute, Optimizer, Recompute, Transfer, Wait, Communication (unsplit), Bubble, Copy, Data, Checkpoint,
+    /// Start (also shutdown and planned work such as validation), Launch (kernel gap) or Unattributed.
+    SpanClass label = SpanClass::Unattributed;
+    Dimension dimension = Dimension::None; ///< of Transfer, Wait and Communication
+    BubblePhase phase = BubblePhase::Fill; ///< of Bubble
+    std::optional<std::int32_t> awaitedRank; ///< of Wait and Bubble: whom it waits for
+    RangeKind lifecycle = RangeKind::Start; ///< of Start: Start, Shutdown or Validation
+    bool communicationHidden = false; ///< of compute labels: a transfer or wait runs under it
+    std::int64_t descheduledNs = 0; ///< of compute labels: how much of it had no core (METRICS 5.3, level 2)
+
+    std::int64_t durationNs() const { return endNs - beginNs; }
+    bool operator==(const LabelledInterval&) const = default;
+};
+
+/// Labels every ns of the window by the first rule that matches (METRICS 5.3, level 1): lifecycle, compute, transfer,
+/// wait, copy, checkpoint, data, bubble, gaps. A bubble row takes the place of the wait on the pipeline under it.
+/// Intervals are cut at `cuts` (such as step boundaries, sorted), so that later sums by step are exact.
+/// Time before the first and after the last step of `lifecycle` is Start.
+struct LabelInput {
+    const RankRows& rows;
+    const std::vector<KernelSignature>& signatures;
+    Window window;
+    std::span<const std::int64_t> cuts{};
+    std::optional<Window> lifecycle{}; ///< from the first step's begin to the last step's end, if there are steps
+};
+std::vector<LabelledInterval> labelledIntervals(const LabelInput& input);
+
+/// Where a rank's time went. The parts sum to windowNs exactly; the fields marked "memo" are inside other parts.
+struct TimeSplit {
+    std::int64_t windowNs = 0;
+    std::int64_t computeNs = 0; ///< kernels, less descheduled; with the optimizer
+    std::int64_t descheduledNs = 0; ///< inside kernels, but without a core
+    std::int64_t transferNs = 0; ///< exposed
+    std::int64_t waitNs = 0; ///< exposed
+    std::int64_t unsplitNs = 0; ///< exposed communication that cannot be split in wait and transfer
+    std::array<std::int64_t, kBubblePhaseCount> bubbleByPhaseNs{};
+    std::int64_t copyNs = 0;
+    std::int64_t dataNs = 0;
+    std::int64_t checkpointNs = 0;
+    std::int64_t startNs = 0; ///< start and shutdown
+    std::int64_t plannedNs = 0; ///< validation
+    std::int64_t kernelGapNs = 0; ///< gaps of at most kKernelGapNs
+    std::int64_t idleNs = 0; ///< nothing recorded
+
+    std::int64_t optimizerNs = 0; ///< memo: of computeNs
+    std::int64_t hiddenNs = 0; ///< memo: communication under compute
+    std::array<std::int64_t, kDimensionCount> transferByDimensionNs{}; ///< memo: of transferNs
+    std::array<std::int64_t, kDimensionCount> waitByDimensionNs{}; ///< memo: of waitNs
+
+    std::int64_t bubbleNs() const;
+    std::int64_t exposedNs() const { return transferNs + waitNs + unsplitNs; }
+    std::int64_t sumNs() const; ///< equals windowNs
+    TimeSplit& operator+=(const TimeSplit& other);
+    bool operator==(const TimeSplit&) const = default;
+};
+
+/// Sums the labelled stretches inside the window.
+TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window);
+
+/// The plain figures that other tools print, from unions of a rank's spans: compute is any kernel, communication any
+/// part of a collective (pipeline waits too), copy what is under neither, idle the rest. compute + exposed + copy +
+/// idle = window; overlap + exposed = communication.
+struct OverlapSummary {
+    std::int64_t windowNs = 0;
+    std::int64_t computeNs = 0;
+    std::int64_t communicationNs = 0;
+    std::int64_t overlapNs = 0; ///< communication under compute
+    std::int64_t exposedNs = 0;
+    std::int64_t copyNs = 0;
+    std::int64_t idleNs = 0;
+
+    /// Share of the communication that is hidden; none without communication.
+    std::optional<double> overlapShare() const;
+    bool operator==(const OverlapSummary&) const = default;
+};
+OverlapSummary overlapSummary(const RankRows& rows, Window window);
+
+} // namespace rankscope::tracing
