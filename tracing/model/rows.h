@@ -130,6 +130,16 @@ struct Step {
     std::int64_t endNs = 0;
 };
 
+/// The truth about a fault that the backend injected, to score diagnoses with; analyses never see it.
+struct FaultInjection {
+    std::string kind; ///< "slow_rank", "slow_link", "stalled_data", ...
+    std::optional<std::int32_t> rank;
+    std::optional<std::int64_t> step; ///< first step concerned
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+    std::string detail; ///< the fault's settings as "key=value ..."
+};
+
 /// Something that was dropped, repaired or not understood. Lost data is an error and is counted.
 struct Loss {
     std::string kind; ///< stable word: "ring full", "unterminated file", ...

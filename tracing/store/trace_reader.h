@@ -8,13 +8,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope::tracing {
 
 /// Reads a run file while it grows or afterwards. Read only: finished files on read-only media open with immutable=1.
 /// Each call is one short transaction. One reader a thread. Rows of other tables than asked are never loaded.
+/// A row touches a window if they share a moment; a row of no length counts where it stands.
+/// The injected faults are out of reach, also for sql(): see fault_truth.h.
 class TraceReader {
 public:
     /// Refuses what is no run file, and a schema newer than this program's, by name.
@@ -36,6 +41,8 @@ public:
     Result<std::map<std::string, std::string>> provenance();
     Result<std::map<std::string, std::int64_t>> counts(); ///< rows a table
     Result<Window> window(); ///< first begin to last end over all lanes; empty run: {0, 0}
+    Result<std::map<LaneId, std::int64_t>>
+    latestEnds(); ///< greatest end a lane, where its rows reach to; lanes without rows: absent
 
     // Rows of a lane that touch the window, ordered by begin.
     Result<std::vector<Kernel>> kernels(LaneId lane, Window window);
@@ -49,15 +56,33 @@ public:
     Result<std::vector<CollectivePart>> partsOf(InstanceId instance); ///< all ranks' parts
     Result<std::vector<Tile>> tiles(LaneId lane, int level, Window window); ///< only cells that hold something
 
+    /// Hands out the lane's rows that touch the window in order of begin, some thousands a call, until visitor returns
+    /// false. Memory is that of a few chunks, plus the rows that overlap with a row written long after them (a step's
+    /// range). Many short transactions: rows never change, so the writer's checkpoints are not held up. Row: Kernel,
+    /// Copy, HostCall, CollectivePart, Bubble, Range or CounterSample.
+    template <typename Row>
+    Status visit(LaneId lane, Window window, const std::function<bool(std::span<const Row>)>& visitor);
+
     /// Rises when a writer has committed; cheap enough for every frame.
     Result<std::int64_t> dataVersion();
 
     /// Runs a person's SELECT and hands out rows as text; anything that writes is refused.
     struct SqlSink {
         std::function<void(const std::vector<std::string>& columns)> header;
-        std::function<bool(const std::vector<std::string>& values, const std::vector<bool>& isNull)> row; ///< false: stop
+        std::function<bool(const std::vector<std::string>& values, const std::vector<bool>& isNull)>
+            row; ///< false: stop
     };
     Status sql(const std::string& text, const SqlSink& sink);
+
+    /// Results of an analysis, kept in the file under its name, its version and a key of its parameters. keep() does
+    /// nothing where the file cannot be written: losing a cached result costs time only.
+    std::optional<std::string> kept(std::string_view analysis, int version, std::string_view key);
+    void keep(std::string_view analysis, int version, std::string_view key, std::string_view result);
+
+private:
+    struct Impl;
+    explicit TraceReader(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
 };
 
 } // namespace rankscope::tracing
