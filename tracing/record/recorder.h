@@ -9,69 +9,101 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope::tracing {
 
 /// Ids that hold inside one process; the collector maps them to the run's ids.
-enum class LocalName : std::uint32_t { };
-enum class LocalCommunicator : std::uint32_t { };
+enum class LocalName : std::uint32_t {};
+enum class LocalCommunicator : std::uint32_t {};
 
 struct KernelInfo {
-    LocalName name {};
+    LocalName name{};
     Pass pass = Pass::None;
     DataType dtype = DataType::Float32;
     std::uint16_t threads = 1;
     double flop = 0; ///< arithmetic of this launch; 0: unknown
     double bytes = 0; ///< memory traffic of this launch at least; 0: unknown
-    std::optional<std::uint16_t> microBatch {};
+    std::optional<std::uint16_t> microBatch{};
     std::uint32_t work = 0; ///< tokens; 0: unknown
 };
 
 struct CollectiveInfo {
-    LocalName name {};
+    LocalName name{};
     CollectiveOp op = CollectiveOp::Unknown;
-    LocalCommunicator communicator {};
+    LocalCommunicator communicator{};
     std::uint32_t sequence = 0; ///< counts per communicator and op; point-to-point: per (source, destination)
     std::uint64_t bytes = 0; ///< METRICS 4.1, column S
-    std::optional<std::int32_t> peer {}; ///< world rank: point-to-point the other side, rooted the root
-    std::optional<std::uint16_t> microBatch {};
+    std::optional<std::int32_t> peer{}; ///< world rank: point-to-point the other side, rooted the root
+    std::optional<std::uint16_t> microBatch{};
 };
 
 struct RangeInfo {
-    LocalName name {};
+    LocalName name{};
     RangeKind kind = RangeKind::Annotation;
-    std::optional<std::uint32_t> step {};
-    std::optional<std::uint16_t> microBatch {};
+    std::optional<std::uint32_t> step{};
+    std::optional<std::uint16_t> microBatch{};
 };
 
 struct BubbleInfo {
     BubblePhase phase = BubblePhase::Fill;
     Pass next = Pass::None; ///< what runs when the wait is over
     std::uint16_t stage = 0;
-    std::optional<std::uint16_t> microBatch {};
-    std::optional<std::int32_t> awaitedRank {}; ///< world rank
+    std::optional<std::uint16_t> microBatch{};
+    std::optional<std::int32_t> awaitedRank{}; ///< world rank
 };
 
 class Recorder;
 class ThreadRing;
 
-/// An open span of any kind; one 64-byte record is written when it ends. Movable, so that an exchange that overlaps with
-/// other work can be carried along. Ends itself when destroyed; end() twice writes once; cancel() writes nothing.
+/// An open span of any kind; one 64-byte record is written when it ends. Movable, so that an exchange that overlaps
+/// with other work can be carried along. Ends itself when destroyed; end() twice writes once; cancel() writes nothing.
+/// Ends on the thread that began it, while the recorder lives. A thread may have 64 open; further ones count as
+/// dropped.
 class OpenSpan {
 public:
     OpenSpan() = default;
-    OpenSpan(OpenSpan&& other) noexcept;
-    OpenSpan& operator=(OpenSpan&& other) noexcept;
+    OpenSpan(OpenSpan&& other) noexcept
+        : ring_(std::exchange(other.ring_, nullptr))
+        , slot_(other.slot_)
+    {
+    }
+    OpenSpan& operator=(OpenSpan&& other) noexcept
+    {
+        if (this != &other) {
+            end();
+            ring_ = std::exchange(other.ring_, nullptr);
+            slot_ = other.slot_;
+        }
+        return *this;
+    }
     OpenSpan(const OpenSpan&) = delete;
     OpenSpan& operator=(const OpenSpan&) = delete;
-    ~OpenSpan();
+    ~OpenSpan() { end(); }
 
-    void end() noexcept;
+    void end() noexcept
+    {
+        if (ring_)
+            finish(std::exchange(ring_, nullptr), slot_);
+    }
     void cancel() noexcept;
+
+private:
+    friend class Recorder;
+    OpenSpan(ThreadRing* ring, std::uint32_t slot) noexcept
+        : ring_(ring)
+        , slot_(slot)
+    {
+    }
+    static void finish(ThreadRing* ring, std::uint32_t slot) noexcept;
+
+    ThreadRing* ring_ = nullptr; ///< null: recording is off, or the span has ended
+    std::uint32_t slot_ = 0;
 };
 
-/// Where a process's spans go: a session directory of mapped ring files, one ring a thread, one producer each.
+/// Where a process's spans go: a session directory of mapped ring files, one ring a thread, one producer each. Calls
+/// may come from any thread. After a fork the child records into rings of its own; what it inherited open is lost.
 /// Never blocks, throws, exits or allocates on the path of a span; a full ring drops and counts.
 /// Without a session every call is a no-op that costs one branch.
 class Recorder {
@@ -95,7 +127,8 @@ public:
     LocalName name(std::string_view text);
     /// Registers a process group. `members` are world ranks in group order; the same list and name on every rank make
     /// the same communicator in the run.
-    LocalCommunicator communicator(std::string_view name, Dimension dimension, const std::vector<std::int32_t>& members);
+    LocalCommunicator communicator(
+        std::string_view name, Dimension dimension, const std::vector<std::int32_t>& members);
     /// One fact of the run's provenance, such as ("model.layers", "6"). Rank 0 writes the job's, each rank its own.
     void provenance(std::string_view key, std::string_view value);
     /// This rank's coordinates and declared peak; once, before the first span.
@@ -113,8 +146,15 @@ public:
     [[nodiscard]] OpenSpan bubble(const BubbleInfo& info) noexcept;
     void counter(LocalName name, double value) noexcept; ///< name's text ends in its unit: "loss [nats]"
 
-    /// A command from the outside, read at step boundaries: "stop", "checkpoint", "detail 1".
+    /// A command from the outside, read at step boundaries: "stop", "checkpoint", "detail 1". Looks at most every 5 ms;
+    /// every process of the job sees all commands in order. "detail N" has taken effect when it is returned.
     std::optional<std::string> pollCommand();
+
+private:
+    class Impl;
+    explicit Recorder(std::unique_ptr<Impl> impl);
+
+    std::unique_ptr<Impl> impl_; ///< null: recording is off
 };
 
 } // namespace rankscope::tracing
