@@ -1,0 +1,40 @@
+#pragma once
+
+#include "kernels/cost.h"
+
+#include <cstdint>
+
+namespace rankscope::kernels {
+
+/// Row-major matrices with a leading dimension (floats from row to row), as in BLAS.
+struct MatmulShape {
+    std::int64_t M = 0, N = 0, K = 0;
+    bool transposeA = false; ///< a is stored (K, M)
+    bool transposeB = false; ///< b is stored (N, K)
+    std::int64_t lda = 0, ldb = 0, ldc = 0; ///< 0: rows lie without a gap
+    bool accumulate = false; ///< add to c instead of overwriting it
+
+    std::int64_t rowA() const { return lda ? lda : (transposeA ? M : K); }
+    std::int64_t rowB() const { return ldb ? ldb : (transposeB ? K : N); }
+    std::int64_t rowC() const { return ldc ? ldc : N; }
+    bool operator==(const MatmulShape&) const = default;
+};
+
+/// 2 M N K, the textbook count (Golub and Van Loan, 1.1.15); the bias is not counted.
+inline KernelCost matmulCost(const MatmulShape& s)
+{
+    const double m = static_cast<double>(s.M), n = static_cast<double>(s.N), k = static_cast<double>(s.K);
+    return { 2 * m * n * k, 4 * (m * k + k * n + m * n * (s.accumulate ? 2 : 1)) };
+}
+
+namespace cpu {
+/// c (M, N) = a (M, K) times b (K, N), plus bias (N) on each row if not null, plus c itself if shape.accumulate.
+/// c overlaps neither a nor b. The three uses of a linear layer y = x W + b with W (I, O) and N rows:
+/// y: {N, O, I}; dx = dy W^T: {N, I, O, transposeB}; dW += x^T dy: {I, O, N, transposeA, accumulate}.
+void matmul(float* c, const float* a, const float* b, const float* bias, const MatmulShape& shape);
+} // namespace cpu
+namespace reference {
+template <typename Real> void matmul(Real* c, const Real* a, const Real* b, const Real* bias, const MatmulShape& shape);
+}
+
+} // namespace rankscope::kernels

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/cost.h"
+
+#include <cstdint>
+
+namespace rankscope::kernels {
+
+/// 4 a logit: maximum, difference, exp, sum.
+inline KernelCost softmaxCrossEntropyForwardCost(std::int64_t N, std::int64_t V)
+{
+    const double n = static_cast<double>(N), v = static_cast<double>(V);
+    return { 4 * n * v, 4 * n * v + 12 * n };
+}
+/// 3 a logit: difference, exp, scale.
+inline KernelCost softmaxCrossEntropyBackwardCost(std::int64_t N, std::int64_t V)
+{
+    const double n = static_cast<double>(N), v = static_cast<double>(V);
+    return { 3 * n * v, 8 * n * v + 8 * n };
+}
+
+namespace cpu {
+/// losses (N) = -ln softmax(logits (N, V))[target], in nats; keeps logSumExp (N). Targets lie in 0 .. V - 1.
+void softmaxCrossEntropyForward(
+    float* losses, float* logSumExp, const float* logits, const std::int32_t* targets, std::int64_t N, std::int64_t V);
+/// dlogits (N, V) = scale (softmax - one-hot of the target). dlogits may be logits.
+void softmaxCrossEntropyBackward(float* dlogits, const float* logits, const float* logSumExp,
+    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V);
+} // namespace cpu
+namespace reference {
+template <typename Real>
+void softmaxCrossEntropyForward(
+    Real* losses, Real* logSumExp, const Real* logits, const std::int32_t* targets, std::int64_t N, std::int64_t V);
+template <typename Real>
+void softmaxCrossEntropyBackward(Real* dlogits, const Real* logits, const Real* logSumExp, const std::int32_t* targets,
+    Real scale, std::int64_t N, std::int64_t V);
+} // namespace reference
+
+} // namespace rankscope::kernels
