@@ -30,7 +30,7 @@ refuse() {
 
 for group in "$@"; do
     if ! grep -q "^$group " "$list"; then
-        echo "install-deps: no group '$group'; there are: $(awk '!/^#/ && NF { print $1 }' "$list" | uniq | xargs)" >&2
+        echo "install-deps: no group '$group'; there are: $(awk '!/^#/ && NF && !seen[$1]++ { printf "%s%s", sep, $1; sep = " " }' "$list")" >&2
         exit 2
     fi
 done
