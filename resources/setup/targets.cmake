@@ -60,7 +60,7 @@ function(rs_add_test name)
         set(alone ON)
     endif()
     list(JOIN ARG_LABELS "\\;" labels)
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
         PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone})
 endfunction()
 

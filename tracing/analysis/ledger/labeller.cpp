@@ -1,0 +1,336 @@
+#include "tracing/analysis/ledger/labeller.h"
+
+#include "tracing/analysis/ledger/intervals.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rankscope::tracing::ledger {
+
+namespace {
+
+enum class OpKind : std::uint8_t { Compute, Part, Copy };
+
+/// Begin, end or change of something on the device.
+struct Edge {
+    Ns at = 0;
+    bool isBegin = false; ///< ends come first at one instant
+    OpKind kind = OpKind::Compute;
+    std::size_t index = 0;
+};
+
+/// Nothing ran on the device: what the gap rules need to know.
+struct Gap {
+    Ns begin = 0;
+    Ns end = 0;
+    bool reachesEnd = false; ///< of the stretch: no operation begins there
+    std::optional<Ns> launch{}; ///< of the operation that begins there
+};
+
+Ns waitOf(const SplitPart& part, ClockView view)
+{
+    switch (view) {
+    case ClockView::Low:
+        return part.waitLow;
+    case ClockView::High:
+        return part.waitHigh;
+    default:
+        return part.wait;
+    }
+}
+
+class StretchLabeller {
+public:
+    StretchLabeller(
+        const LedgerInput& input, const RankInput& rank, const std::vector<SplitPart>& parts, ClockView view)
+        : input_(input)
+        , rank_(rank)
+        , parts_(parts)
+        , view_(view)
+    {
+        std::vector<Interval> checkpoints, data;
+        for (const Annotation& a : rank.annotations) {
+            if (a.kind == AnnotationKind::Checkpoint)
+                checkpoints.push_back({ a.begin, a.end });
+            else if (a.kind == AnnotationKind::Data)
+                data.push_back({ a.begin, a.end });
+        }
+        checkpoints_ = unite(std::move(checkpoints));
+        data_ = unite(std::move(data));
+        for (std::size_t p = 0; p < rank.parts.size(); ++p) {
+            if (rank.parts[p].onHost)
+                hostParts_.push_back(p);
+        }
+        collectEdges();
+    }
+
+    std::vector<Segment> run()
+    {
+        std::size_t next = 0;
+        for (const Stretch& stretch : rank_.stretches)
+            label(stretch, next);
+        return std::move(out_);
+    }
+
+private:
+    void collectEdges()
+    {
+        const auto add = [&](Ns begin, Ns end, OpKind kind, std::size_t index) {
+            if (end <= begin)
+                return;
+            edges_.push_back({ begin, true, kind, index });
+            edges_.push_back({ end, false, kind, index });
+        };
+        for (std::size_t i = 0; i < rank_.compute.size(); ++i)
+            add(rank_.compute[i].begin, rank_.compute[i].end, OpKind::Compute, i);
+        for (std::size_t i = 0; i < rank_.copies.size(); ++i)
+            add(rank_.copies[i].begin, rank_.copies[i].end, OpKind::Copy, i);
+        for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
+            if (rank_.parts[i].onHost)
+                continue;
+            const SplitPart& part = parts_[i];
+            add(part.entry, part.exit, OpKind::Part, i);
+        }
+        std::ranges::sort(edges_, [](const Edge& a, const Edge& b) {
+            return std::tie(a.at, a.isBegin, a.kind, a.index) < std::tie(b.at, b.isBegin, b.kind, b.index);
+        });
+    }
+
+    std::optional<Ns> launchOf(const Edge& edge) const
+    {
+        switch (edge.kind) {
+        case OpKind::Compute:
+            return rank_.compute[edge.index].launch;
+        case OpKind::Copy:
+            return rank_.copies[edge.index].launch;
+        default:
+            return rank_.parts[edge.index].launch;
+        }
+    }
+
+    void apply(const Edge& edge)
+    {
+        const int change = edge.isBegin ? 1 : -1;
+        if (edge.kind == OpKind::Compute)
+            activeCompute_ += change;
+        else if (edge.kind == OpKind::Copy)
+            activeCopies_ += change;
+        else if (edge.isBegin)
+            activeParts_.push_back(edge.index);
+        else
+            std::erase(activeParts_, edge.index);
+    }
+
+    bool idle() const { return activeCompute_ == 0 && activeCopies_ == 0 && activeParts_.empty(); }
+
+    void label(const Stretch& stretch, std::size_t& next)
+    {
+        stretchBegin_ = stretch.begin;
+        while (next < edges_.size() && edges_[next].at <= stretch.begin)
+            apply(edges_[next++]);
+        Ns at = stretch.begin;
+        // Operations that begin exactly with the stretch leave no gap; idle from the start opens one.
+        while (at < stretch.end) {
+            const Ns until = next < edges_.size() ? std::min(edges_[next].at, stretch.end) : stretch.end;
+            const bool wasIdle = idle();
+            if (!wasIdle)
+                busy(at, until);
+            std::optional<Ns> launch;
+            bool begins = false;
+            while (next < edges_.size() && edges_[next].at == until && until < stretch.end) {
+                const Edge& edge = edges_[next];
+                if (edge.isBegin) {
+                    begins = true;
+                    if (const auto l = launchOf(edge); l && (!launch || *l < *launch))
+                        launch = l;
+                }
+                apply(edge);
+                ++next;
+            }
+            if (wasIdle)
+                gap({ at, until, !begins, launch });
+            at = until;
+        }
+    }
+
+    /// Some operation is active from begin to end, and the set of operations does not change there.
+    void busy(Ns begin, Ns end)
+    {
+        if (activeCompute_ > 0)
+            return put({ begin, end, Label::Compute });
+        if (activeParts_.empty())
+            return put({ begin, end, Label::Copy });
+        communication(activeParts_, begin, end);
+    }
+
+    /// Rules 2 and 3: cuts where a part goes from wait to transfer, or from ideal to excess.
+    void communication(const std::vector<std::size_t>& active, Ns begin, Ns end)
+    {
+        Ns at = begin;
+        while (at < end) {
+            Ns until = end;
+            std::size_t best = active.front();
+            bool bestTransfers = false;
+            for (const std::size_t p : active) {
+                const SplitPart& part = parts_[p];
+                const Ns change = part.entry + (part.unsplit ? 0 : waitOf(part, view_));
+                const bool transfers = at >= change;
+                if (!transfers)
+                    until = std::min(until, change);
+                if (p == active.front()
+                    || std::pair(!transfers, exitOrder(p)) < std::pair(!bestTransfers, exitOrder(best))) {
+                    best = p;
+                    bestTransfers = transfers;
+                }
+            }
+            until = putCommunication(best, bestTransfers, at, until);
+            at = until;
+        }
+    }
+
+    std::tuple<Ns, std::int64_t, std::int64_t, std::size_t> exitOrder(std::size_t p) const
+    {
+        const Instance& instance = input_.instances[rank_.parts[p].instance];
+        return { -parts_[p].exit, instance.communicator, instance.sequence, p };
+    }
+
+    Ns putCommunication(std::size_t p, bool transfers, Ns begin, Ns end)
+    {
+        const SplitPart& part = parts_[p];
+        Segment segment{ begin, end, transfers ? Label::Transfer : Label::Wait };
+        segment.part = static_cast<std::int32_t>(p);
+        if (part.unsplit)
+            segment.label = Label::Unsplit;
+        else if (transfers && part.ideal >= 0) {
+            const Ns excessFrom = part.entry + waitOf(part, view_) + part.ideal;
+            segment.excess = begin >= excessFrom;
+            if (!segment.excess)
+                segment.end = std::min(end, excessFrom);
+        }
+        put(segment);
+        return segment.end;
+    }
+
+    void gap(const Gap& gap)
+    {
+        std::vector<Ns> cuts{ gap.begin, gap.end };
+        cutsWithin(checkpoints_, gap.begin, gap.end, cuts);
+        cutsWithin(data_, gap.begin, gap.end, cuts);
+        std::vector<std::size_t> hostParts;
+        for (const std::size_t p : hostParts_) {
+            if (parts_[p].entry < gap.end && parts_[p].exit > gap.begin) {
+                hostParts.push_back(p);
+                cuts.push_back(std::clamp(parts_[p].entry, gap.begin, gap.end));
+                cuts.push_back(std::clamp(parts_[p].exit, gap.begin, gap.end));
+            }
+        }
+        if (gap.launch)
+            cuts.push_back(std::clamp(*gap.launch, gap.begin, gap.end));
+        std::ranges::sort(cuts);
+        cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+        for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+            gapPiece(gap, cuts[i], cuts[i + 1], hostParts);
+    }
+
+    void gapPiece(const Gap& gap, Ns begin, Ns end, const std::vector<std::size_t>& hostParts)
+    {
+        if (covers(checkpoints_, begin))
+            return put({ begin, end, Label::Checkpoint });
+        if (covers(data_, begin))
+            return put({ begin, end, Label::Data });
+        std::vector<std::size_t> active;
+        std::ranges::copy_if(hostParts, std::back_inserter(active),
+            [&](std::size_t p) { return parts_[p].entry <= begin && end <= parts_[p].exit; });
+        if (!active.empty())
+            return communication(active, begin, end);
+        if (gap.reachesEnd)
+            return put({ begin, end, Label::Tail });
+        if (gap.launch && *gap.launch > gap.begin)
+            return put({ begin, end, begin < *gap.launch ? Label::Host : Label::Launch });
+        put({ begin, end, gap.end - gap.begin <= input_.kernelGap ? Label::KernelGap : Label::Unattributed });
+    }
+
+    void put(const Segment& segment)
+    {
+        if (segment.end <= segment.begin)
+            return;
+        if (!out_.empty()) {
+            Segment& last = out_.back();
+            const bool same = last.end == segment.begin && last.label == segment.label && last.part == segment.part
+                && last.excess == segment.excess && segment.begin != stretchBegin_;
+            if (same) {
+                last.end = segment.end;
+                return;
+            }
+        }
+        out_.push_back(segment);
+    }
+
+    const LedgerInput& input_;
+    const RankInput& rank_;
+    const std::vector<SplitPart>& parts_;
+    const ClockView view_;
+    std::vector<Interval> checkpoints_, data_;
+    std::vector<std::size_t> hostParts_;
+    std::vector<Edge> edges_;
+    int activeCompute_ = 0;
+    int activeCopies_ = 0;
+    std::vector<std::size_t> activeParts_;
+    Ns stretchBegin_ = 0;
+    std::vector<Segment> out_;
+};
+
+/// Level 0 over level 1: where the job was not in a committed step its label counts.
+std::vector<Segment> overlay(const std::vector<Segment>& inside, const std::vector<LifecycleSpan>& lifecycle)
+{
+    std::vector<Segment> out;
+    out.reserve(inside.size() + lifecycle.size());
+    std::size_t span = 0;
+    for (const Segment& segment : inside) {
+        Ns at = segment.begin;
+        while (at < segment.end) {
+            while (span < lifecycle.size() && lifecycle[span].end <= at)
+                ++span;
+            Segment piece = segment;
+            piece.begin = at;
+            if (span < lifecycle.size()) {
+                piece.end = std::min(segment.end, lifecycle[span].end);
+                piece.step = lifecycle[span].step;
+                if (lifecycle[span].label != Label::Compute) {
+                    piece.label = lifecycle[span].label;
+                    piece.part = -1;
+                    piece.excess = false;
+                }
+            }
+            at = piece.end;
+            out.push_back(piece);
+        }
+    }
+    return out;
+}
+
+} // namespace
+
+std::vector<Segment> labelRank(const LedgerInput& input, std::size_t rankIndex, const std::vector<SplitPart>& parts,
+    const std::vector<LifecycleSpan>& lifecycle, ClockView view)
+{
+    return overlay(StretchLabeller(input, input.ranks[rankIndex], parts, view).run(), lifecycle);
+}
+
+Ns overlapOf(const RankInput& rank, const std::vector<SplitPart>& parts)
+{
+    std::vector<Interval> compute, communication;
+    for (const ComputeOp& op : rank.compute)
+        compute.push_back({ op.begin, op.end });
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (!rank.parts[p].onHost)
+            communication.push_back({ parts[p].entry, parts[p].exit });
+    }
+    std::vector<Interval> window;
+    for (const Stretch& stretch : rank.stretches)
+        window.push_back({ stretch.begin, stretch.end });
+    return lengthOf(
+        intersect(intersect(unite(std::move(compute)), unite(std::move(communication))), unite(std::move(window))));
+}
+
+} // namespace rankscope::tracing::ledger
