@@ -1,0 +1,60 @@
+#pragma once
+
+#include "backend/comm/mesh.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace rankscope::backend {
+
+enum class GroupId : std::uint32_t {};
+/// Names an exchange under way.
+enum class Request : std::uint64_t {};
+
+/// What the recording says of a message besides its bytes.
+struct MessageLabel {
+    const char* name = ""; ///< "activations", "gradients"; a literal
+    std::optional<std::uint16_t> microBatch{};
+};
+
+/// Exchanges of one rank with the others; used by one thread. Nothing moves except inside these calls: whoever computes
+/// calls progress() between kernels. Buffers must live and stay untouched until the request is done. All exchanges are
+/// recorded, with the numbers that match the parts of one exchange across ranks. A failure of the network ends the job.
+class Communicator {
+public:
+    virtual ~Communicator() = default;
+
+    virtual int rank() const = 0;
+    virtual int worldSize() const = 0;
+
+    /// Every rank adds the groups it belongs to; members give a group the same name.
+    virtual GroupId addGroup(const Group& group) = 0;
+
+    /// To another member of `group`. Need not be waited for before drain().
+    virtual Request send(std::span<const float> data, int to, GroupId group, const MessageLabel& label) = 0;
+    /// May be started long before it is needed; must be waited for. Its recorded part is that wait, however short.
+    virtual Request receive(std::span<float> data, int from, GroupId group, const MessageLabel& label) = 0;
+
+    /// Sums `data` over the group, in place; same bits on all members, whatever the timing. Collectives start in the
+    /// order of these calls, one at a time; the recorded part begins when it is its turn.
+    virtual Request allReduce(std::span<float> data, GroupId group, const char* name) = 0;
+    virtual Request allReduce(std::span<double> data, GroupId group, const char* name) = 0;
+    virtual Request broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name) = 0;
+    virtual Request barrier(GroupId group) = 0;
+
+    /// Whether wait() would return at once. Moves things on.
+    virtual bool done(Request request) = 0;
+    virtual void wait(Request request) = 0;
+    /// Moves things on if the last time is 100 us ago; a few ns otherwise.
+    virtual void progress() = 0;
+    /// Waits for all sends and collectives.
+    virtual void drain() = 0;
+};
+
+/// True on every rank if `ok` on every rank: set-up errors stop all ranks together.
+bool agree(Communicator& communicator, GroupId world, bool ok);
+
+} // namespace rankscope::backend

@@ -1,0 +1,81 @@
+#include "backend/comm/mesh.h"
+
+namespace rankscope::backend {
+
+using tracing::Dimension;
+using tracing::Error;
+using tracing::Result;
+
+Result<Mesh> Mesh::create(const MeshSizes& sizes)
+{
+    const auto refuse = [](const char* key, int value, const std::string& allowed) {
+        return Error(std::string("parallel.") + key + " = " + std::to_string(value) + ": " + allowed);
+    };
+    if (sizes.dp < 1)
+        return refuse("dp", sizes.dp, "must be at least 1");
+    if (sizes.tp < 1)
+        return refuse("tp", sizes.tp, "must be at least 1");
+    if (sizes.pp < 1)
+        return refuse("pp", sizes.pp, "must be at least 1");
+    if (sizes.ep < 1 || sizes.dp % sizes.ep != 0)
+        return refuse("ep", sizes.ep, "must divide dp = " + std::to_string(sizes.dp));
+    return Mesh(sizes);
+}
+
+MeshPlace Mesh::placeOf(int rank) const
+{
+    RS_CHECK(rank >= 0 && rank < sizes_.worldSize(), "a rank lies in the mesh");
+    const int dp = rank / sizes_.tp % sizes_.dp;
+    return { .dp = dp, .tp = rank % sizes_.tp, .pp = rank / (sizes_.tp * sizes_.dp), .ep = dp % sizes_.ep };
+}
+
+int Mesh::rankOf(const MeshPlace& place) const { return (place.pp * sizes_.dp + place.dp) * sizes_.tp + place.tp; }
+
+Group Mesh::dataGroup(int rank) const
+{
+    MeshPlace place = placeOf(rank);
+    Group group{ .name = "dp of stage " + std::to_string(place.pp), .dimension = Dimension::Data, .index = place.dp };
+    if (sizes_.tp > 1)
+        group.name += ", tp " + std::to_string(place.tp);
+    for (place.dp = 0; place.dp < sizes_.dp; ++place.dp)
+        group.members.push_back(rankOf(place));
+    return group;
+}
+
+Group Mesh::pipelineGroup(int rank) const
+{
+    MeshPlace place = placeOf(rank);
+    Group group{
+        .name = "pp of replica " + std::to_string(place.dp), .dimension = Dimension::Pipeline, .index = place.pp
+    };
+    if (sizes_.tp > 1)
+        group.name += ", tp " + std::to_string(place.tp);
+    for (place.pp = 0; place.pp < sizes_.pp; ++place.pp)
+        group.members.push_back(rankOf(place));
+    return group;
+}
+
+Group Mesh::clipGroup(int rank) const
+{
+    const MeshPlace mine = placeOf(rank);
+    Group group{ .name = "clip of replica " + std::to_string(mine.dp), .dimension = Dimension::Clip };
+    MeshPlace place = mine;
+    for (place.pp = 0; place.pp < sizes_.pp; ++place.pp) {
+        for (place.tp = 0; place.tp < sizes_.tp; ++place.tp) {
+            if (place.pp == mine.pp && place.tp == mine.tp)
+                group.index = static_cast<int>(group.members.size());
+            group.members.push_back(rankOf(place));
+        }
+    }
+    return group;
+}
+
+Group Mesh::worldGroup(int rank) const
+{
+    Group group{ .name = "world", .dimension = Dimension::World, .index = rank };
+    for (int member = 0; member < sizes_.worldSize(); ++member)
+        group.members.push_back(member);
+    return group;
+}
+
+} // namespace rankscope::backend

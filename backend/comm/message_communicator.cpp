@@ -1,0 +1,258 @@
+#include "backend/comm/message_communicator.h"
+
+#include "tracing/model/check.h"
+
+#include <algorithm>
+
+namespace rankscope::backend {
+
+using tracing::CollectiveInfo;
+using tracing::CollectiveOp;
+
+namespace {
+
+constexpr auto kProgressEvery = std::chrono::microseconds(100);
+
+/// The root sends to everybody; the others wait for its one message.
+std::function<bool()> startBroadcast(
+    Transport& transport, const Group& group, int tag, std::span<std::byte> data, int rootIndex)
+{
+    std::vector<MessageId> open;
+    const int root = group.members[static_cast<std::size_t>(rootIndex)];
+    if (group.index != rootIndex) {
+        open.push_back(transport.receive(data, root, tag));
+    } else {
+        for (const int member : group.members) {
+            if (member != root)
+                open.push_back(transport.send(data, member, tag));
+        }
+    }
+    return [&transport, open]() mutable {
+        std::erase_if(open, [&](MessageId message) { return transport.test(message); });
+        return open.empty();
+    };
+}
+
+} // namespace
+
+MessageCommunicator::MessageCommunicator(std::unique_ptr<Transport> transport, tracing::Recorder& recorder)
+    : transport_(std::move(transport))
+    , recorder_(recorder)
+{
+}
+
+MessageCommunicator::~MessageCommunicator() { drain(); }
+
+tracing::LocalName MessageCommunicator::nameOf(const char* text)
+{
+    const auto found = names_.find(text);
+    return found != names_.end() ? found->second : names_.emplace(text, recorder_.name(text)).first->second;
+}
+
+GroupId MessageCommunicator::addGroup(const Group& group)
+{
+    groups_.push_back({ .group = group,
+        .recorded = recorder_.communicator(group.name, group.dimension, group.members),
+        .collectives = {} });
+    return static_cast<GroupId>(groups_.size() - 1);
+}
+
+int MessageCommunicator::tagOf(GroupId group, bool collective) const
+{
+    // Members may have added a group as a different number, so the tag is the dimension: no two groups of one dimension
+    // share a rank.
+    const auto dimension = static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension);
+    return 2 * dimension + (collective ? 1 : 0);
+}
+
+CollectiveInfo MessageCommunicator::messageInfo(
+    const MessageLabel& label, GroupId group, int peer, std::size_t bytes, CollectiveOp op, std::uint32_t sequence)
+{
+    return { .name = nameOf(label.name),
+        .op = op,
+        .communicator = state(group).recorded,
+        .sequence = sequence,
+        .bytes = bytes,
+        .peer = peer,
+        .microBatch = label.microBatch };
+}
+
+Request MessageCommunicator::send(std::span<const float> data, int to, GroupId group, const MessageLabel& label)
+{
+    const Request request = nextRequest();
+    const CollectiveInfo info = messageInfo(label, group, to, data.size_bytes(), CollectiveOp::Send, sentTo_[to]++);
+    tracing::OpenSpan span = recorder_.collective(info);
+    const MessageId message = transport_->send(std::as_bytes(data), to, tagOf(group, false));
+    // A small message is often gone already; then its part should end here and not at the next look.
+    if (transport_->test(message))
+        return request;
+    messages_.push_back({ .request = request,
+        .message = message,
+        .isSend = true,
+        .arrived = false,
+        .info = info,
+        .span = std::move(span) });
+    return request;
+}
+
+Request MessageCommunicator::receive(std::span<float> data, int from, GroupId group, const MessageLabel& label)
+{
+    const Request request = nextRequest();
+    messages_.push_back({ .request = request,
+        .message = transport_->receive(std::as_writable_bytes(data), from, tagOf(group, false)),
+        .isSend = false,
+        .arrived = false,
+        .info = messageInfo(label, group, from, data.size_bytes(), CollectiveOp::Receive, receivedFrom_[from]++),
+        .span = {} });
+    return request;
+}
+
+Request MessageCommunicator::enqueue(CollectiveOp op, GroupId group, const char* name, std::size_t bytes,
+    std::optional<int> root, std::function<std::function<bool()>()> start)
+{
+    const Request request = nextRequest();
+    collectives_.push_back({ .request = request,
+        .info = { .name = nameOf(name),
+            .op = op,
+            .communicator = state(group).recorded,
+            .sequence = state(group).collectives[static_cast<std::size_t>(op)]++,
+            .bytes = bytes,
+            .peer = root },
+        .start = std::move(start),
+        .advance = {},
+        .span = {} });
+    pollCollectives();
+    return request;
+}
+
+Request MessageCommunicator::allReduceBytes(
+    std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add)
+{
+    return enqueue(CollectiveOp::AllReduce, group, name, data.size(), std::nullopt, [=, this] {
+        const Group& members = state(group).group;
+        auto ring = std::make_shared<RingAllReduce>(
+            *transport_, members.members, members.index, tagOf(group, true), data, elementBytes, add);
+        return [ring] { return ring->advance(); };
+    });
+}
+
+Request MessageCommunicator::allReduce(std::span<float> data, GroupId group, const char* name)
+{
+    return allReduceBytes(std::as_writable_bytes(data), group, name, sizeof(float), addFloats);
+}
+
+Request MessageCommunicator::allReduce(std::span<double> data, GroupId group, const char* name)
+{
+    return allReduceBytes(std::as_writable_bytes(data), group, name, sizeof(double), addDoubles);
+}
+
+Request MessageCommunicator::broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name)
+{
+    const int root = state(group).group.members[static_cast<std::size_t>(rootIndex)];
+    return enqueue(CollectiveOp::Broadcast, group, name, data.size(), root,
+        [=, this] { return startBroadcast(*transport_, state(group).group, tagOf(group, true), data, rootIndex); });
+}
+
+Request MessageCommunicator::barrier(GroupId group)
+{
+    return enqueue(CollectiveOp::Barrier, group, "barrier", 0, std::nullopt, [=, this] {
+        const Group& members = state(group).group;
+        // One element a member: no segment is empty, so nobody leaves before the last has come.
+        auto ones = std::make_shared<std::vector<double>>(members.members.size(), 1.0);
+        auto ring = std::make_shared<RingAllReduce>(*transport_, members.members, members.index, tagOf(group, true),
+            std::as_writable_bytes(std::span(*ones)), sizeof(double), addDoubles);
+        return [ones, ring] { return ring->advance(); };
+    });
+}
+
+MessageCommunicator::Message* MessageCommunicator::findMessage(Request request)
+{
+    const auto found = std::ranges::find(messages_, request, &Message::request);
+    return found == messages_.end() ? nullptr : &*found;
+}
+
+bool MessageCommunicator::pollMessages()
+{
+    bool moved = false;
+    for (Message& message : messages_) {
+        if (message.arrived || !transport_->test(message.message))
+            continue;
+        message.arrived = true;
+        message.span.end();
+        moved = true;
+    }
+    std::erase_if(messages_, [](const Message& message) { return message.isSend && message.arrived; });
+    return moved;
+}
+
+bool MessageCommunicator::pollCollectives()
+{
+    bool moved = false;
+    while (!collectives_.empty()) {
+        Collective& first = collectives_.front();
+        if (!first.advance) {
+            first.span = recorder_.collective(first.info);
+            first.advance = first.start();
+        }
+        if (!first.advance())
+            break;
+        first.span.end();
+        collectives_.pop_front();
+        moved = true;
+    }
+    return moved;
+}
+
+bool MessageCommunicator::poll()
+{
+    transport_->poll();
+    const bool messages = pollMessages();
+    const bool collectives = pollCollectives();
+    lastPoll_ = std::chrono::steady_clock::now();
+    return messages || collectives;
+}
+
+bool MessageCommunicator::done(Request request)
+{
+    poll();
+    if (const Message* message = findMessage(request))
+        return message->arrived;
+    return std::ranges::find(collectives_, request, &Collective::request) == collectives_.end();
+}
+
+void MessageCommunicator::wait(Request request)
+{
+    if (Message* message = findMessage(request); message && !message->isSend)
+        message->span = recorder_.collective(message->info);
+    while (!done(request))
+        transport_->idle();
+    std::erase_if(messages_, [&](const Message& message) { return message.request == request; });
+}
+
+void MessageCommunicator::progress()
+{
+    if (messages_.empty() && collectives_.empty())
+        return;
+    if (std::chrono::steady_clock::now() - lastPoll_ >= kProgressEvery)
+        poll();
+}
+
+void MessageCommunicator::drain()
+{
+    const auto open = [&] {
+        return !collectives_.empty() || std::ranges::any_of(messages_, [](const Message& m) { return m.isSend; });
+    };
+    while (open()) {
+        if (!poll())
+            transport_->idle();
+    }
+}
+
+bool agree(Communicator& communicator, GroupId world, bool ok)
+{
+    std::vector<double> refusals{ ok ? 0.0 : 1.0 };
+    communicator.wait(communicator.allReduce(std::span(refusals), world, "agree"));
+    return refusals[0] == 0;
+}
+
+} // namespace rankscope::backend

@@ -1,0 +1,87 @@
+#include "backend/comm/ring_all_reduce.h"
+#include "backend/comm/thread_transport.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <set>
+
+namespace rankscope::backend {
+
+namespace {
+
+/// All ranks of a ring in one thread, advanced in turns: no timing.
+std::vector<std::vector<float>> reduceInTurns(std::vector<std::vector<float>> data, const std::vector<int>& turns)
+{
+    const int n = static_cast<int>(data.size());
+    ThreadWorld world(n);
+    std::vector<int> members(static_cast<std::size_t>(n));
+    std::iota(members.begin(), members.end(), 0);
+    std::vector<std::unique_ptr<ThreadTransport>> transports;
+    std::vector<std::unique_ptr<RingAllReduce>> rings;
+    for (int rank = 0; rank < n; ++rank) {
+        transports.push_back(std::make_unique<ThreadTransport>(world, rank));
+        rings.push_back(std::make_unique<RingAllReduce>(*transports.back(), members, rank, 0,
+            std::as_writable_bytes(std::span(data[static_cast<std::size_t>(rank)])), sizeof(float), addFloats));
+    }
+    std::set<int> complete;
+    for (int turn = 0; complete.size() < rings.size() && turn < 100'000; ++turn) {
+        for (const int rank : turns) {
+            if (rings[static_cast<std::size_t>(rank)]->advance())
+                complete.insert(rank);
+        }
+    }
+    EXPECT_EQ(complete.size(), rings.size()) << "the ring hangs";
+    return data;
+}
+
+} // namespace
+
+TEST(RingAllReduce, GivesEveryRankTheSum)
+{
+    const auto sums = reduceInTurns({ { 1, 2, 3, 4 }, { 10, 20, 30, 40 }, { 100, 200, 300, 400 } }, { 0, 1, 2 });
+    for (const auto& sum : sums)
+        EXPECT_EQ(sum, (std::vector<float>{ 111, 222, 333, 444 }));
+}
+
+TEST(RingAllReduce, WorksForAnyNumberOfRanksAndElements)
+{
+    // Fewer elements than ranks, none, one chunk, chunks that do not divide a segment.
+    for (const std::size_t count : std::vector<std::size_t>{ 0u, 1u, 2u, 5u, 1000u, 65'536u, 200'001u, 600'003u }) {
+        for (int n = 1; n <= 5; ++n) {
+            SCOPED_TRACE(std::to_string(count) + " elements on " + std::to_string(n) + " ranks");
+            std::vector<std::vector<float>> data;
+            std::vector<int> turns;
+            for (int rank = 0; rank < n; ++rank) {
+                data.emplace_back(count);
+                std::iota(data.back().begin(), data.back().end(), static_cast<float>(rank));
+                turns.push_back(rank);
+            }
+            // Element i is sum over ranks of (i + rank) = n i + n (n - 1) / 2, exact in float.
+            std::vector<float> expected(count);
+            for (std::size_t i = 0; i < count; ++i)
+                expected[i]
+                    = static_cast<float>(static_cast<std::size_t>(n) * i + static_cast<std::size_t>(n * (n - 1) / 2));
+            for (const auto& sum : reduceInTurns(data, turns))
+                ASSERT_EQ(sum, expected);
+        }
+    }
+}
+
+TEST(RingAllReduce, BitsDoNotDependOnWhoIsFast)
+{
+    // Floats whose sum depends on the order of additions.
+    std::vector<std::vector<float>> data(3, std::vector<float>(100'000));
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+        for (std::size_t i = 0; i < data[rank].size(); ++i)
+            data[rank][i] = 1.0f / static_cast<float>(3 * i + rank + 1) * (rank == 1 ? 1e4f : 1.0f);
+    }
+    const auto sums = reduceInTurns(data, { 0, 1, 2 });
+    EXPECT_EQ(sums[0], sums[1]);
+    EXPECT_EQ(sums[0], sums[2]);
+    EXPECT_EQ(sums, reduceInTurns(data, { 2, 2, 1, 0 }));
+    EXPECT_EQ(sums, reduceInTurns(data, { 1, 0, 1, 2 }));
+}
+
+} // namespace rankscope::backend
