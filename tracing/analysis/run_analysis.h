@@ -9,9 +9,11 @@
 #include "tracing/model/result.h"
 #include "tracing/store/trace_reader.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace rankscope::tracing {
@@ -21,7 +23,9 @@ struct RankAnalysis {
     TimeSplit split;
     OverlapSummary overlap;
     std::vector<TimeSplit> bySteps; ///< parallel to RunAnalysis::steps
-    std::vector<std::int64_t> waitForRankNs; ///< exposed wait and bubble by the rank that is awaited; index = rank
+    std::vector<std::int64_t> waitForRankNs; ///< exposed wait by the rank that is awaited; index = rank
+    std::vector<std::int64_t> bubbleForRankNs; ///< bubbles likewise
+    std::array<LabelledInterval, kSpanClassCount> longest{}; ///< by label: evidence to show
 };
 
 /// Everything that the report and the overview show. A value: computed on a worker thread, handed over as it is.
@@ -42,17 +46,18 @@ struct RunAnalysis {
     Headline headline;
     std::vector<Finding> findings;
 
-    /// Ranks that share cores: the denominator is what the cores can do, descheduled stands outside.
-    bool sharesCores() const;
-    std::int64_t rankTimeNs() const { return total.windowNs; } ///< window times ranks
-    /// The denominator of every share: rank time, less descheduled where ranks share cores.
+    /// Cores of all nodes, where ranks share them: descheduled then stands outside every denominator.
+    std::optional<int> sharedCores() const;
+    /// The denominator of every share: the ranks' time, less descheduled where ranks share cores.
     std::int64_t capacityNs() const;
+    double shareOf(std::int64_t ns) const; ///< of capacityNs()
+    std::string_view capacityWord() const; ///< how the denominator is called: "GPU time" or "rank time"
 };
 
 struct AnalysisOptions {
-    std::optional<StepRange> steps; ///< asked for by a person
-    std::optional<Window> window; ///< instead of steps
-    std::function<bool(int ranksDone, int ranks)> progress; ///< false: stop
+    std::optional<StepRange> steps{}; ///< asked for by a person
+    std::optional<Window> window{}; ///< instead of steps
+    std::function<bool(int ranksDone, int ranks)> progress{}; ///< false: stop
 };
 
 /// Loads what it needs, rank by rank, and counts. The one entry for the app and the command line.

@@ -1,0 +1,48 @@
+#include "tracing/analysis/wording.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace rankscope::tracing {
+
+TEST(Wording, SharesHaveOneDecimal)
+{
+    EXPECT_EQ(shareText(0.683), "68.3 %");
+    EXPECT_EQ(shareText(1), "100.0 %");
+    EXPECT_EQ(shareText(0), "0.0 %");
+    EXPECT_EQ(shareText(0.0004), "< 0.1 %");
+}
+
+TEST(Wording, TimesHaveThreeDigitsAndAUnit)
+{
+    EXPECT_EQ(timeText(1'010'000'000), "1.01 s");
+    EXPECT_EQ(timeText(12'200'000), "12.2 ms");
+    EXPECT_EQ(timeText(4'310), "4.31 µs");
+    EXPECT_EQ(timeText(830), "830 ns");
+    EXPECT_EQ(timeText(0), "0 ns");
+    EXPECT_EQ(timeText(999'700'000), "1.00 s"); // not "1000 ms"
+    EXPECT_EQ(timeText(75'000'000'000), "75.0 s");
+}
+
+TEST(Wording, AmountsAndRatesUsePowersOfThousand)
+{
+    EXPECT_EQ(bytesText(12'200'000), "12.2 MB");
+    EXPECT_EQ(bytesText(64), "64 B");
+    EXPECT_EQ(rateText(2.5e9, "FLOP"), "2.50 GFLOP/s");
+    EXPECT_EQ(countText(1204), "1,204");
+    EXPECT_EQ(countText(1'234'567), "1,234,567");
+    EXPECT_EQ(plural(1, "step"), "1 step");
+    EXPECT_EQ(plural(2, "step"), "2 steps");
+}
+
+TEST(Wording, RanksAreListedShortly)
+{
+    EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 2 }), "rank 2");
+    EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 0, 1 }), "ranks 0, 1");
+    EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 0, 1, 3 }), "ranks 0, 1, 3");
+    EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 0, 1, 2, 3 }), "ranks 0-3");
+    EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 0, 2, 4, 6, 8, 10 }), "ranks 0, 2, 4 and 3 more");
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,122 @@
+#include "tracing/analysis/step_series.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+namespace rankscope::tracing {
+
+namespace {
+
+std::string lowerCase(std::string_view text)
+{
+    std::string lower(text);
+    for (char& letter : lower)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lower;
+}
+
+} // namespace
+
+std::vector<StepSpan> tiledSteps(const std::vector<Step>& steps)
+{
+    std::map<std::pair<std::int32_t, std::int64_t>, Window> byAttempt;
+    for (const Step& step : steps) {
+        const Window own{ step.beginNs, step.endNs };
+        const auto [found, isNew] = byAttempt.try_emplace({ step.attempt, step.step }, own);
+        if (!isNew) {
+            found->second.beginNs = std::min(found->second.beginNs, own.beginNs);
+            found->second.endNs = std::max(found->second.endNs, own.endNs);
+        }
+    }
+    std::vector<StepSpan> tiles;
+    for (const auto& [key, window] : byAttempt)
+        tiles.push_back({ key.second, key.first, window });
+    std::stable_sort(tiles.begin(), tiles.end(),
+        [](const StepSpan& a, const StepSpan& b) { return a.window.beginNs < b.window.beginNs; });
+    for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {
+        // A restart leaves a hole between two attempts that belongs to neither.
+        if (tiles[i].attempt == tiles[i + 1].attempt)
+            tiles[i].window.endNs = tiles[i + 1].window.beginNs;
+    }
+    return tiles;
+}
+
+std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, bool runFinished)
+{
+    if (steps.empty())
+        return std::nullopt;
+    std::size_t first = 0;
+    std::size_t last = steps.size() - 1;
+    if (steps.size() >= 4)
+        first = 1;
+    if (!runFinished && last > first)
+        --last;
+    return StepRange{ steps[first].step, steps[last].step };
+}
+
+std::vector<StepSpan> stepsIn(std::span<const StepSpan> steps, StepRange range)
+{
+    std::vector<StepSpan> inside;
+    for (const StepSpan& step : steps) {
+        if (step.step >= range.first && step.step <= range.last)
+            inside.push_back(step);
+    }
+    return inside;
+}
+
+StepStats stepStats(std::span<const StepSpan> steps)
+{
+    StepStats stats;
+    if (steps.empty())
+        return stats;
+    std::vector<std::int64_t> durations;
+    std::int64_t totalNs = 0;
+    for (const StepSpan& step : steps) {
+        durations.push_back(step.window.durationNs());
+        totalNs += durations.back();
+        if (durations.back() > stats.worstNs) {
+            stats.worstNs = durations.back();
+            stats.worstStep = step.step;
+        }
+    }
+    std::sort(durations.begin(), durations.end());
+    stats.count = static_cast<std::int64_t>(durations.size());
+    stats.meanNs = totalNs / stats.count;
+    stats.p95Ns = durations[(durations.size() * 95 + 99) / 100 - 1];
+    return stats;
+}
+
+SeriesKind seriesKind(std::string_view name)
+{
+    const std::string lower = lowerCase(name);
+    const auto has = [&](const char* word) { return lower.find(word) != std::string::npos; };
+    if (has("held") || has("valid"))
+        return SeriesKind::HeldOutLoss;
+    if (has("loss"))
+        return SeriesKind::Loss;
+    if (has("token"))
+        return SeriesKind::TokensPerSecond;
+    if (has("grad"))
+        return SeriesKind::GradientNorm;
+    if (has("memory") || has("rss"))
+        return SeriesKind::Memory;
+    if (has("cpu"))
+        return SeriesKind::Cpu;
+    return SeriesKind::Other;
+}
+
+const Series* findSeries(std::span<const Series> series, SeriesKind kind)
+{
+    const Series* found = nullptr;
+    for (const Series& candidate : series) {
+        if (seriesKind(candidate.name) != kind || candidate.samples.empty())
+            continue;
+        if (!found || candidate.samples.size() > found->samples.size())
+            found = &candidate;
+    }
+    return found;
+}
+
+} // namespace rankscope::tracing

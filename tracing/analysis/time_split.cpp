@@ -1,0 +1,166 @@
+#include "tracing/analysis/time_split.h"
+
+#include "tracing/analysis/interval.h"
+#include "tracing/analysis/mul_div.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rankscope::tracing {
+
+namespace {
+
+std::int64_t& bubbleOf(TimeSplit& split, BubblePhase phase)
+{
+    const auto index = std::min(static_cast<std::size_t>(phase), split.bubbleByPhaseNs.size() - 1);
+    return split.bubbleByPhaseNs[index];
+}
+
+std::size_t indexOf(Dimension dimension)
+{
+    return std::min(static_cast<std::size_t>(dimension), static_cast<std::size_t>(kDimensionCount - 1));
+}
+
+void add(TimeSplit& split, const LabelledInterval& interval, std::int64_t ns, std::int64_t descheduledNs)
+{
+    switch (interval.label) {
+    case SpanClass::Optimizer:
+        split.optimizerNs += ns - descheduledNs;
+        [[fallthrough]];
+    case SpanClass::Compute:
+    case SpanClass::Recompute:
+        split.computeNs += ns - descheduledNs;
+        split.descheduledNs += descheduledNs;
+        split.hiddenNs += interval.communicationHidden ? ns : 0;
+        break;
+    case SpanClass::Transfer:
+        split.transferNs += ns;
+        split.transferByDimensionNs[indexOf(interval.dimension)] += ns;
+        break;
+    case SpanClass::Wait:
+        split.waitNs += ns;
+        split.waitByDimensionNs[indexOf(interval.dimension)] += ns;
+        break;
+    case SpanClass::Communication:
+        split.unsplitNs += ns;
+        break;
+    case SpanClass::Bubble:
+        bubbleOf(split, interval.phase) += ns;
+        break;
+    case SpanClass::Copy:
+        split.copyNs += ns;
+        break;
+    case SpanClass::Data:
+        split.dataNs += ns;
+        break;
+    case SpanClass::Checkpoint:
+        split.checkpointNs += ns;
+        break;
+    case SpanClass::Start:
+        (interval.lifecycle == RangeKind::Validation ? split.plannedNs : split.startNs) += ns;
+        break;
+    case SpanClass::Launch:
+        split.kernelGapNs += ns;
+        break;
+    default:
+        split.idleNs += ns;
+        break;
+    }
+}
+
+/// descheduledNs of the first `ns` of an interval, rounded down, so that cut pieces add up to the whole.
+std::int64_t descheduledUpTo(const LabelledInterval& interval, std::int64_t ns)
+{
+    return mulDiv(interval.descheduledNs, ns, interval.durationNs());
+}
+
+} // namespace
+
+std::int64_t TimeSplit::bubbleNs() const
+{
+    return std::accumulate(bubbleByPhaseNs.begin(), bubbleByPhaseNs.end(), std::int64_t{ 0 });
+}
+
+std::int64_t TimeSplit::sumNs() const
+{
+    return computeNs + descheduledNs + exposedNs() + bubbleNs() + copyNs + dataNs + checkpointNs + startNs + plannedNs
+        + kernelGapNs + idleNs;
+}
+
+TimeSplit& TimeSplit::operator+=(const TimeSplit& other)
+{
+    windowNs += other.windowNs;
+    computeNs += other.computeNs;
+    descheduledNs += other.descheduledNs;
+    transferNs += other.transferNs;
+    waitNs += other.waitNs;
+    unsplitNs += other.unsplitNs;
+    copyNs += other.copyNs;
+    dataNs += other.dataNs;
+    checkpointNs += other.checkpointNs;
+    startNs += other.startNs;
+    plannedNs += other.plannedNs;
+    kernelGapNs += other.kernelGapNs;
+    idleNs += other.idleNs;
+    optimizerNs += other.optimizerNs;
+    hiddenNs += other.hiddenNs;
+    for (std::size_t i = 0; i < bubbleByPhaseNs.size(); ++i)
+        bubbleByPhaseNs[i] += other.bubbleByPhaseNs[i];
+    for (std::size_t i = 0; i < transferByDimensionNs.size(); ++i) {
+        transferByDimensionNs[i] += other.transferByDimensionNs[i];
+        waitByDimensionNs[i] += other.waitByDimensionNs[i];
+    }
+    return *this;
+}
+
+TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window)
+{
+    TimeSplit split;
+    split.windowNs = std::max<std::int64_t>(0, window.durationNs());
+    auto interval = std::lower_bound(intervals.begin(), intervals.end(), window.beginNs,
+        [](const LabelledInterval& candidate, std::int64_t t) { return candidate.endNs <= t; });
+    for (; interval != intervals.end() && interval->beginNs < window.endNs; ++interval) {
+        const std::int64_t fromNs = std::max(interval->beginNs, window.beginNs) - interval->beginNs;
+        const std::int64_t toNs = std::min(interval->endNs, window.endNs) - interval->beginNs;
+        const std::int64_t descheduledNs
+            = interval->descheduledNs == 0 ? 0 : descheduledUpTo(*interval, toNs) - descheduledUpTo(*interval, fromNs);
+        add(split, *interval, toNs - fromNs, descheduledNs);
+    }
+    // Outside the labelled stretches nothing is recorded.
+    split.idleNs += split.windowNs - split.sumNs();
+    return split;
+}
+
+std::optional<double> OverlapSummary::overlapShare() const
+{
+    if (communicationNs == 0)
+        return std::nullopt;
+    return static_cast<double>(overlapNs) / static_cast<double>(communicationNs);
+}
+
+OverlapSummary overlapSummary(const RankRows& rows, Window window)
+{
+    const auto unionInWindow = [&](const auto& spans) {
+        std::vector<Window> stretches;
+        stretches.reserve(spans.size());
+        for (const auto& span : spans)
+            stretches.push_back({ span.beginNs, span.endNs });
+        return clipped(unionOf(std::move(stretches)), window);
+    };
+    const Intervals compute = unionInWindow(rows.kernels);
+    const Intervals communication = unionInWindow(rows.parts);
+    const Intervals exposed = difference(communication, compute);
+    const Intervals copies = difference(difference(unionInWindow(rows.copies), compute), communication);
+
+    OverlapSummary summary;
+    summary.windowNs = std::max<std::int64_t>(0, window.durationNs());
+    summary.computeNs = totalNs(compute);
+    summary.communicationNs = totalNs(communication);
+    summary.exposedNs = totalNs(exposed);
+    summary.overlapNs = summary.communicationNs - summary.exposedNs;
+    summary.copyNs = totalNs(copies);
+    summary.idleNs = summary.windowNs - summary.computeNs - summary.exposedNs - summary.copyNs;
+    return summary;
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace rankscope::tracing {
+
+// How numbers read in sentences, reports and on screen (LOOK, section 4).
+
+std::string shareText(double share); ///< 0.683: "68.3 %"; under 0.05 % but not 0: "< 0.1 %"
+std::string timeText(std::int64_t ns); ///< three digits and a unit: "1.01 s", "12.2 ms", "4.31 µs", "830 ns"
+std::string bytesText(std::int64_t bytes); ///< "12.2 MB", 1 MB = 1e6 bytes
+std::string rateText(double perSecond, const char* unit); ///< 2.5e9, "FLOP": "2.50 GFLOP/s"
+std::string countText(std::int64_t count); ///< "1,204"
+std::string plural(std::int64_t count, const std::string& noun); ///< "1 step", "1,204 steps"
+std::string ranksText(
+    std::span<const std::int32_t> ranks); ///< "rank 2", "ranks 0, 1, 3", "ranks 0-7", "ranks 0, 2, 5 and 9 more"
+
+} // namespace rankscope::tracing
