@@ -6,6 +6,8 @@
 
 namespace rankscope::kernels {
 
+inline KernelCost clearCost(std::int64_t n) { return { 0, 4 * static_cast<double>(n) }; }
+inline KernelCost copyCost(std::int64_t n) { return { 0, 8 * static_cast<double>(n) }; }
 inline KernelCost addCost(std::int64_t n) { return { static_cast<double>(n), 12 * static_cast<double>(n) }; }
 inline KernelCost biasBackwardCost(std::int64_t N, std::int64_t C)
 {

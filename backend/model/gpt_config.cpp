@@ -2,6 +2,8 @@
 
 #include "tracing/model/check.h"
 
+#include <cmath>
+
 namespace rankscope::backend {
 
 StageSlice sliceOf(const GptConfig& config, int stage, int stages)
@@ -14,6 +16,13 @@ StageSlice sliceOf(const GptConfig& config, int stage, int stages)
 }
 
 StageSlice wholeModel(const GptConfig& config) { return sliceOf(config, 0, 1); }
+
+std::size_t rowCount(const GptConfig& config, int sequences)
+{
+    return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(config.sequence);
+}
+
+float residualDeviation(const GptConfig& config) { return 0.02F / std::sqrt(2 * static_cast<float>(config.layers)); }
 
 std::size_t parameterCount(const GptConfig& config, const StageSlice& slice)
 {
@@ -34,15 +43,14 @@ std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, in
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
     const auto H = static_cast<std::size_t>(config.heads);
-    const std::size_t rows = static_cast<std::size_t>(sequences) * static_cast<std::size_t>(config.sequence);
     // A layer: both residuals, both norms with mean and rstd, qkv, attention with its log-sum-exp, MLP before and after
     // GELU.
     std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (16 * C + H + 4);
     if (slice.hasEmbedding)
         floats += 1; // tokens
     if (slice.hasHead)
-        floats += 2 * C + 2 + V + 1;
-    return rows * floats * sizeof(float);
+        floats += 2 * C + V + 5; // input, norm, logits, mean, rstd, loss, log-sum-exp, target
+    return rowCount(config, sequences) * floats * sizeof(float);
 }
 
 double modelFlopPerToken(const GptConfig& config)

@@ -28,6 +28,13 @@ StageSlice sliceOf(const GptConfig& config, int stage, int stages);
 /// Everything on one rank.
 StageSlice wholeModel(const GptConfig& config);
 
+/// N = B T: the tokens of a micro-batch.
+std::size_t rowCount(const GptConfig& config, int sequences);
+
+/// Deviation of the initial weights that write to the residual stream, 0.02 / sqrt(2 L), so that its variance does not
+/// grow with depth (Radford et al. 2019, section 2.3); 0.02 elsewhere.
+float residualDeviation(const GptConfig& config);
+
 /// Floats in the parameters of a slice; its gradients and each of AdamW's moments are as many again.
 std::size_t parameterCount(const GptConfig& config, const StageSlice& slice);
 /// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on this slice.

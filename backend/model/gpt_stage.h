@@ -36,9 +36,9 @@ struct StageHooks {
 struct MicroBatch {
     int slot = 0; ///< which activation slot holds it between forward and backward, 0 .. slots - 1
     std::uint16_t number = 0; ///< for the recording
-    std::span<const std::int32_t> tokens; ///< (B, T), first stage only
-    std::span<const float> hiddenIn; ///< (B, T, C), all but the first stage
-    std::span<const std::int32_t> targets; ///< (B, T), last stage only
+    std::span<const std::int32_t> tokens {}; ///< (B, T), first stage only
+    std::span<const float> hiddenIn {}; ///< (B, T, C), all but the first stage
+    std::span<const std::int32_t> targets {}; ///< (B, T), last stage only
     float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
 };
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "backend/model/gpt_stage.h"
+#include "kernels/cost.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rankscope::backend {
+
+/// Runs kernels one after the other: each is recorded as a span with its cost, after each an exchange may move on.
+class KernelRunner {
+public:
+    explicit KernelRunner(tracing::Recorder& recorder);
+
+    /// Interns a kernel's name; at construction, not between kernels.
+    tracing::LocalName name(std::string_view text) { return recorder_.name(text); }
+
+    void setHooks(StageHooks hooks) { hooks_ = std::move(hooks); }
+    void begin(tracing::Pass pass, std::optional<std::uint16_t> microBatch);
+
+    /// `tokens` is the work in the recording.
+    template <typename Body>
+    void run(tracing::LocalName name, const kernels::KernelCost& cost, std::int64_t tokens, const Body& body)
+    {
+        tracing::OpenSpan span = recorder_.kernel({ .name = name,
+            .pass = pass_,
+            .threads = threads_,
+            .flop = cost.flop,
+            .bytes = cost.bytes,
+            .microBatch = microBatch_,
+            .work = static_cast<std::uint32_t>(tokens) });
+        body();
+        span.end();
+        if (hooks_.betweenKernels)
+            hooks_.betweenKernels();
+    }
+
+    /// Rows of a product's result to compute in one go: all, unless somebody wants to be called every 100 us or so.
+    std::int64_t rowsAtOnce(std::int64_t rows, double flop) const;
+
+    void gradientsReady(std::size_t begin, std::size_t end) const
+    {
+        if (hooks_.gradientsReady)
+            hooks_.gradientsReady(begin, end);
+    }
+
+private:
+    tracing::Recorder& recorder_;
+    StageHooks hooks_;
+    tracing::Pass pass_ = tracing::Pass::None;
+    std::optional<std::uint16_t> microBatch_;
+    std::uint16_t threads_ = 1;
+};
+
+} // namespace rankscope::backend

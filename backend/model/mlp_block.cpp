@@ -1,0 +1,57 @@
+#include "backend/model/mlp_block.h"
+
+#include "kernels/elementwise.h"
+#include "kernels/gelu.h"
+
+namespace rankscope::backend {
+
+MlpBlock::Saved::Saved(std::size_t rows, std::size_t width)
+    : norm(rows, width)
+    , before(rows * 4 * width)
+    , after(rows * 4 * width)
+{
+}
+
+MlpBlock::MlpBlock(
+    ParameterStore& store, KernelRunner& runner, const GptConfig& config, const std::string& layer, int sequences)
+    : rows_(static_cast<std::int64_t>(sequences) * config.sequence)
+    , width_(config.width)
+    , down_(store, runner,
+          { .parameter = layer + ".mlp.down",
+              .kernel = "down",
+              .inputs = 4 * width_,
+              .outputs = width_,
+              .deviation = residualDeviation(config) })
+    , up_(store, runner, { .parameter = layer + ".mlp.up", .kernel = "up", .inputs = width_, .outputs = 4 * width_ })
+    , norm_(store, runner, layer + ".mlp.norm", width_)
+    , geluName_(runner.name("gelu"))
+    , residualName_(runner.name("residual"))
+{
+}
+
+void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
+{
+    const std::int64_t inner = rows_ * 4 * width_;
+    norm_.forward(runner, saved.norm, in, rows_);
+    up_.forward(runner, saved.before.data(), saved.norm.y.data(), rows_);
+    runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
+        [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
+    runner.run(
+        residualName_, kernels::copyCost(rows_ * width_), rows_, [&] { kernels::cpu::copy(out, in, rows_ * width_); });
+    down_.forward(runner, out, saved.after.data(), rows_, true);
+}
+
+void MlpBlock::backward(
+    KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const
+{
+    const std::int64_t inner = rows_ * 4 * width_;
+    float* narrow = workspace.narrow.data();
+    float* wide = workspace.wide.data();
+    down_.backward(runner, wide, gradient, saved.after.data(), rows_);
+    runner.run(geluName_, kernels::geluBackwardCost(inner), rows_,
+        [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inner); });
+    up_.backward(runner, narrow, wide, saved.norm.y.data(), rows_);
+    norm_.backward(runner, saved.norm, gradient, narrow, in, rows_);
+}
+
+} // namespace rankscope::backend

@@ -1,0 +1,39 @@
+#include "backend/model/norm.h"
+
+#include "kernels/layernorm.h"
+
+namespace rankscope::backend {
+
+Norm::Saved::Saved(std::size_t rows, std::size_t width)
+    : y(rows * width)
+    , mean(rows)
+    , rstd(rows)
+{
+}
+
+Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width)
+    : width_(width)
+    , gain_(store.add(parameter + ".gain", static_cast<std::size_t>(width), ParameterStore::Init::One))
+    , bias_(store.add(parameter + ".bias", static_cast<std::size_t>(width), ParameterStore::Init::Zero))
+    , name_(runner.name("layernorm"))
+{
+}
+
+void Norm::forward(KernelRunner& runner, Saved& saved, const float* x, std::int64_t rows) const
+{
+    runner.run(name_, kernels::layernormForwardCost(rows, width_), rows, [&] {
+        kernels::cpu::layernormForward(
+            saved.y.data(), saved.mean.data(), saved.rstd.data(), x, gain_.value, bias_.value, rows, width_);
+    });
+}
+
+void Norm::backward(
+    KernelRunner& runner, const Saved& saved, float* dx, const float* dy, const float* x, std::int64_t rows) const
+{
+    runner.run(name_, kernels::layernormBackwardCost(rows, width_), rows, [&] {
+        kernels::cpu::layernormBackward(
+            dx, gain_.gradient, bias_.gradient, dy, x, saved.mean.data(), saved.rstd.data(), gain_.value, rows, width_);
+    });
+}
+
+} // namespace rankscope::backend

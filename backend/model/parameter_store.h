@@ -1,0 +1,43 @@
+#pragma once
+
+#include "backend/model/gpt_stage.h"
+#include "backend/tensor/buffer.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope::backend {
+
+/// A tensor as kernels take it.
+struct Weights {
+    float* value = nullptr;
+    float* gradient = nullptr;
+};
+
+/// The contiguous values and gradients of a stage. Layers take their tensors in the order in which backward finishes
+/// them; once all are taken, the buffers are full.
+class ParameterStore {
+public:
+    ParameterStore(std::size_t count, std::uint64_t seed);
+
+    enum class Init { Zero, One, Normal };
+    /// Hands out the next `count` floats. Normal draws from N(0, deviation^2) by (seed, name) alone and marks the
+    /// tensor for weight decay if it `decays`.
+    Weights add(std::string name, std::size_t count, Init init, float deviation = 0, bool decays = false);
+
+    /// Floats handed out so far: where the next tensor begins.
+    std::size_t used() const { return used_; }
+    std::span<const Parameter> parameters() const { return parameters_; }
+    std::span<float> values() { return values_.span(); }
+    std::span<float> gradients() { return gradients_.span(); }
+
+private:
+    Buffer values_;
+    Buffer gradients_;
+    std::vector<Parameter> parameters_;
+    std::size_t used_ = 0;
+    std::uint64_t seed_;
+};
+
+} // namespace rankscope::backend

@@ -1,0 +1,42 @@
+#include "backend/model/gpt_config.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::backend {
+
+TEST(GptConfig, CountsTheParametersOfGpt2Small)
+{
+    // GPT-2 small has 124,439,808 with a tied head; ours is untied (+ 50257 * 768): 163,037,184.
+    const GptConfig gpt2{ .layers = 12, .width = 768, .heads = 12, .vocab = 50257, .sequence = 1024 };
+    EXPECT_EQ(parameterCount(gpt2, wholeModel(gpt2)), 124'439'808U + 50257U * 768U);
+}
+
+TEST(GptConfig, StagesDivideLayersAndParameters)
+{
+    const GptConfig config{ .layers = 6, .width = 32, .heads = 4, .vocab = 100, .sequence = 16 };
+    std::size_t sum = 0;
+    for (int stage = 0; stage < 3; ++stage) {
+        const StageSlice slice = sliceOf(config, stage, 3);
+        EXPECT_EQ(slice.firstLayer, 2 * stage);
+        EXPECT_EQ(slice.layerCount, 2);
+        EXPECT_EQ(slice.hasEmbedding, stage == 0);
+        EXPECT_EQ(slice.hasHead, stage == 2);
+        sum += parameterCount(config, slice);
+    }
+    EXPECT_EQ(sum, parameterCount(config, wholeModel(config)));
+}
+
+TEST(GptConfig, ModelFlopIsSixAWeightPlusCausalAttention)
+{
+    // L 1, C 2, T 3, V 5: weights in matrices 12 * 4 + 2 * 5 = 58, times 6 = 348; attention 6 * 2 * 4 = 48.
+    EXPECT_DOUBLE_EQ(modelFlopPerToken({ .layers = 1, .width = 2, .heads = 1, .vocab = 5, .sequence = 3 }), 396);
+}
+
+TEST(GptConfig, ActivationBytesOfOneLayerByHand)
+{
+    // B 2, T 3, C 4, H 2 in the middle of a pipeline: 6 rows of 16 * 4 + 2 + 4 floats.
+    const GptConfig config{ .layers = 3, .width = 4, .heads = 2, .vocab = 5, .sequence = 3 };
+    EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2), 6U * 70U * 4U);
+}
+
+} // namespace rankscope::backend
