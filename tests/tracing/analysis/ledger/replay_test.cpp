@@ -1,0 +1,141 @@
+#include "tests/tracing/analysis/ledger/golden_case.h"
+#include "tracing/analysis/ledger/ledger.h"
+#include "tracing/analysis/ledger/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace rankscope::tracing::ledger {
+
+namespace {
+
+using rapidjson::Value;
+
+std::string goldenPath(const std::string& name)
+{
+    const char* traces = std::getenv("RANKSCOPE_TRACES");
+    return (std::filesystem::path(traces ? traces : "../shared/traces") / "ledger_golden" / name).string();
+}
+
+ReplayChange changeOf(const Value& value)
+{
+    ReplayChange change;
+    if (value.HasMember("drop")) {
+        for (const Value& item : value["drop"].GetArray())
+            change.dropped.insert({ item[0].GetInt(),
+                std::string(item[1].GetString()) == "data" ? AnnotationKind::Data : AnnotationKind::Checkpoint });
+    }
+    change.onCpu = value.HasMember("on_cpu") && value["on_cpu"].GetBool();
+    return change;
+}
+
+class WhatIf : public testing::TestWithParam<const char*> { };
+
+/// Rank 0 computes 100 and joins an all-reduce; rank 1 computes 300 first. Transfer 20.
+LedgerInput lateRankOne()
+{
+    LedgerInput input;
+    input.instances.push_back({ 1, 0, CollectiveOp::AllReduce, Dimension::Data, { 0, 1 }, {}, {}, {}, {}, 0 });
+    for (std::int32_t r = 0; r < 2; ++r) {
+        RankInput rank;
+        rank.rank = r;
+        rank.stretches = { { 0, 420, {} } };
+        const Ns computed = r == 0 ? 100 : 300;
+        ComputeOp first, second;
+        first.end = computed;
+        second.begin = 320;
+        second.end = r == 0 ? 420 : 360;
+        rank.compute = { first, second };
+        rank.parts = { { computed, 320, 0, {}, {}, false } };
+        input.ranks.push_back(rank);
+    }
+    return input;
+}
+
+} // namespace
+
+TEST_P(WhatIf, ReplayGivesTheEndAndWaitsWorkedOutByHand)
+{
+    if (!std::filesystem::exists(goldenPath(GetParam())))
+        GTEST_SKIP() << "no " << goldenPath(GetParam()) << "; set RANKSCOPE_TRACES to the folder of real traces";
+    const GoldenCase golden = readGoldenCase(goldenPath(GetParam()));
+    const LedgerResult ledger = computeLedger(golden.input);
+    for (const Value& expected : golden.json["expect_what_if"].GetArray()) {
+        const ReplayResult result = replay(golden.input, ledger, changeOf(expected));
+        EXPECT_EQ(result.end, expected["end"].GetInt64()) << expected["change"].GetString();
+        if (!expected.HasMember("wait"))
+            continue;
+        for (const auto& member : expected["wait"].GetObject()) {
+            const std::string name = member.name.GetString();
+            const auto dot = name.find('.');
+            const std::size_t instance = golden.instanceOf.at(name.substr(dot + 1));
+            const auto r = static_cast<std::size_t>(std::atoi(name.c_str()));
+            const auto& parts = golden.input.ranks[r].parts;
+            const auto part = std::ranges::find(parts, instance, &PartOp::instance) - parts.begin();
+            EXPECT_EQ(result.waits[r][static_cast<std::size_t>(part)], member.value.GetInt64()) << name;
+        }
+    }
+}
+
+TEST_P(WhatIf, WithoutAChangeTheRecordedTimesComeOut)
+{
+    if (!std::filesystem::exists(goldenPath(GetParam())))
+        GTEST_SKIP() << "no " << goldenPath(GetParam()) << "; set RANKSCOPE_TRACES to the folder of real traces";
+    const GoldenCase golden = readGoldenCase(goldenPath(GetParam()));
+    const ReplayResult result = replay(golden.input, computeLedger(golden.input), {});
+    for (std::size_t r = 0; r < golden.input.ranks.size(); ++r) {
+        for (std::size_t i = 0; i < golden.input.ranks[r].compute.size(); ++i) {
+            EXPECT_EQ(result.compute[r][i].begin, golden.input.ranks[r].compute[i].begin);
+            EXPECT_EQ(result.compute[r][i].end, golden.input.ranks[r].compute[i].end);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, WhatIf,
+    testing::Values(
+        "i_pipeline_1f1b.json", "ii_wait_chain.json", "iv_concurrent_overlap.json", "viii_descheduled.json"),
+    [](const auto& parameter) { return std::filesystem::path(parameter.param).stem().string(); });
+
+TEST(Replay, AFasterLateRankShortensTheRunByWhatItGains)
+{
+    // Rank 1's kernels at half length: first 150, exit 170, then 20; rank 0: first 100, wait 50, exit 170, then 100.
+    const LedgerInput input = lateRankOne();
+    ReplayChange change;
+    change.computeTimes[1] = { 1, 2 };
+    const ReplayResult result = replay(input, computeLedger(input), change);
+    EXPECT_EQ(result.waits[0][0], 50);
+    EXPECT_EQ(result.end, 270);
+}
+
+TEST(Replay, FreeTransferTakesTheTransferAway)
+{
+    const LedgerInput input = lateRankOne();
+    ReplayChange change;
+    change.transferOfDimension[Dimension::Data] = { 0, 1 };
+    EXPECT_EQ(replay(input, computeLedger(input), change).end, 400);
+}
+
+TEST(CriticalPath, AWaitHopsToTheLateRankAndTheSegmentsSumToTheWindow)
+{
+    // Back from 420 on rank 0: compute 100, transfer 20, then the wait's end hops to rank 1 and its compute of 300.
+    const auto path = criticalPath(computeLedger(lateRankOne()), 0, 420);
+    ASSERT_EQ(path.size(), 3u);
+    EXPECT_EQ(path[0].rank, 1);
+    EXPECT_EQ(path[0].end, 300);
+    EXPECT_EQ(path[0].label, Label::Compute);
+    EXPECT_EQ(path[1].rank, 0);
+    EXPECT_EQ(path[1].label, Label::Transfer);
+    EXPECT_EQ(path[2].rank, 0);
+    Ns sum = 0, at = 0;
+    for (const PathSegment& segment : path) {
+        EXPECT_EQ(segment.begin, at);
+        at = segment.end;
+        sum += segment.end - segment.begin;
+    }
+    EXPECT_EQ(sum, 420);
+}
+
+} // namespace rankscope::tracing::ledger

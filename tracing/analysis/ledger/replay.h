@@ -1,0 +1,58 @@
+#pragma once
+
+#include "tracing/analysis/ledger/ledger_result.h"
+
+#include <map>
+#include <set>
+
+namespace rankscope::tracing::ledger {
+
+/// A ratio of integers, so that replays are exact.
+struct Ratio {
+    std::int64_t numerator = 1;
+    std::int64_t denominator = 1;
+};
+
+/// What is changed before a run is replayed. Everything may be combined.
+struct ReplayChange {
+    std::set<std::pair<std::int32_t, AnnotationKind>> dropped; ///< gaps under these annotations of a rank vanish
+    std::set<std::int32_t> hostGapsDropped; ///< ranks whose gaps without any annotation vanish
+    std::map<std::int32_t, Ratio> computeTimes; ///< duration of a rank's kernels; the optimizer's stay
+    std::map<std::int32_t, Ratio> transferOfRank; ///< transfer part of a rank's communication
+    std::map<Dimension, Ratio> transferOfDimension;
+    std::optional<Ns> kernelsWithWork; ///< kernels with work (experts' tokens) last this long
+    bool onCpu = false; ///< kernels last their CPU time over their threads: a core for each
+};
+
+struct ReplayedOp {
+    Ns begin = 0;
+    Ns end = 0;
+};
+
+struct ReplayResult {
+    Ns begin = 0;
+    Ns end = 0; ///< last end of any operation
+    std::vector<std::vector<ReplayedOp>> compute, parts, copies; ///< by rank index, as the input's
+    std::vector<std::vector<Ns>> waits; ///< new wait of every part
+};
+
+/// Replays the recorded run as a graph: an operation begins when the local operations that ended last before it have
+/// ended, plus the recorded gap; a part of a collective leaves its own transfer time after the latest entry it depends
+/// on. `recorded` is the ledger of the same input (its splits are used). Without a change the recorded times come out.
+ReplayResult replay(const LedgerInput& input, const LedgerResult& recorded, const ReplayChange& change);
+
+/// A stretch of the critical path: what the run's length rests on, from its begin to its end.
+struct PathSegment {
+    std::int32_t rank = 0; ///< index
+    Ns begin = 0;
+    Ns end = 0;
+    Label label = Label::Unattributed;
+    std::int32_t part = -1;
+};
+
+/// Walks back from the last end: a wait hops to the late rank at its entry, anything else is on the path. Segments are
+/// ordered, touch each other and sum to window's length exactly. Needs the segments before bubbles are relabelled, or
+/// after: bubbles made of a wait hop too.
+std::vector<PathSegment> criticalPath(const LedgerResult& ledger, Ns begin, Ns end);
+
+} // namespace rankscope::tracing::ledger
