@@ -30,6 +30,10 @@ public:
 
     const std::string& path() const;
 
+    /// Lets go of the file until the next call. A reader that is asked from time to time does so by itself when the run
+    /// finishes, so that the writer can make one file of it; this is for readers that rest.
+    void release();
+
     Result<RunInfo> run();
     Result<std::vector<RankInfo>> ranks();
     Result<std::vector<Lane>> lanes(); ///< by rank, then kind

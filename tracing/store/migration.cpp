@@ -1,0 +1,32 @@
+#include "tracing/store/migration.h"
+
+#include "tracing/store/schema.h"
+
+#include <string>
+
+namespace rankscope::tracing {
+
+static_assert(kSchemaVersion == 1, "each version after the first adds its step to migrations()");
+
+std::span<const std::string_view> migrations() { return {}; }
+
+Status migrate(const Database& database, std::span<const std::string_view> steps)
+{
+    if (auto begun = database.execute("BEGIN IMMEDIATE"); !begun)
+        return begun;
+    // Asked inside the transaction: another process may have migrated in between.
+    auto version = database.integer("PRAGMA user_version");
+    if (!version)
+        return version.error();
+    for (auto done = static_cast<std::size_t>(*version); done < steps.size() + 1; ++done) {
+        const std::string sql(steps[done - 1]);
+        if (auto applied = database.execute(sql + "; PRAGMA user_version = " + std::to_string(done + 1)); !applied) {
+            const Error error = applied.error().in("migrate from schema " + std::to_string(done));
+            static_cast<void>(database.execute("ROLLBACK"));
+            return error;
+        }
+    }
+    return database.execute("COMMIT");
+}
+
+} // namespace rankscope::tracing
