@@ -172,12 +172,20 @@ std::vector<ProcessInfo> descendants(pid_t ancestor)
     return found;
 }
 
+std::optional<std::string> environmentOf(pid_t pid, const std::string& name)
+{
+    for (const auto& variable : splitAtZeros(readText("/proc/" + std::to_string(pid) + "/environ"))) {
+        if (variable.starts_with(name + "="))
+            return variable.substr(name.size() + 1);
+    }
+    return std::nullopt;
+}
+
 std::vector<ProcessInfo> processesWithEnvironment(const std::string& name, const std::string& value)
 {
     std::vector<ProcessInfo> found;
     for (auto& process : allProcesses()) {
-        const auto variables = splitAtZeros(readText("/proc/" + std::to_string(process.pid) + "/environ"));
-        if (std::find(variables.begin(), variables.end(), name + "=" + value) != variables.end())
+        if (environmentOf(process.pid, name) == value)
             found.push_back(std::move(process));
     }
     return found;

@@ -73,6 +73,9 @@ std::vector<ProcessInfo> descendants(pid_t ancestor);
 /// All processes with this variable in their starting environment, also orphaned ones.
 std::vector<ProcessInfo> processesWithEnvironment(const std::string& name, const std::string& value);
 
+/// A variable of the environment that the process started with.
+std::optional<std::string> environmentOf(pid_t pid, const std::string& name);
+
 /// Calls `condition` every few milliseconds until it holds; false when it does not within `patience`.
 template <typename Condition> bool waitUntil(Condition condition, std::chrono::milliseconds patience);
 
