@@ -51,9 +51,9 @@ template <typename Row> void sortByBegin(std::vector<Row>& rows)
 
 } // namespace
 
-Result<TraceFacts> loadFacts(TraceReader& reader)
+Result<RunFacts> loadFacts(TraceReader& reader)
 {
-    TraceFacts facts;
+    RunFacts facts;
     Loader load;
     load(facts.run, reader.run());
     load(facts.ranks, reader.ranks());
@@ -70,7 +70,7 @@ Result<TraceFacts> loadFacts(TraceReader& reader)
     return load.finish(std::move(facts));
 }
 
-Result<Communication> loadCommunication(TraceReader& reader, const TraceFacts& facts, Window window)
+Result<Communication> loadCommunication(TraceReader& reader, const RunFacts& facts, Window window)
 {
     Loader load;
     Communication communication;
@@ -90,7 +90,7 @@ Result<Communication> loadCommunication(TraceReader& reader, const TraceFacts& f
 }
 
 Result<RankRows> loadRank(
-    TraceReader& reader, const TraceFacts& facts, const Communication& communication, std::int32_t rank, Window window)
+    TraceReader& reader, const RunFacts& facts, const Communication& communication, std::int32_t rank, Window window)
 {
     Loader load;
     RankRows rows;
@@ -115,7 +115,7 @@ Result<RankRows> loadRank(
     return load.finish(std::move(rows));
 }
 
-Result<std::vector<Series>> loadSeries(TraceReader& reader, const TraceFacts& facts)
+Result<std::vector<Series>> loadSeries(TraceReader& reader, const RunFacts& facts)
 {
     Loader load;
     std::vector<Series> series;

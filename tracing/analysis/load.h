@@ -12,20 +12,20 @@ namespace rankscope::tracing {
 
 // The only place where the analyses meet the store; everything behind works on plain rows.
 
-Result<TraceFacts> loadFacts(TraceReader& reader);
+Result<RunFacts> loadFacts(TraceReader& reader);
 
 /// All ranks' parts that touch the window, split, ordered by begin. Matches that touch it come along.
 struct Communication {
     std::vector<SplitPart> parts;
     std::vector<CollectiveMatch> matches;
 };
-Result<Communication> loadCommunication(TraceReader& reader, const TraceFacts& facts, Window window);
+Result<Communication> loadCommunication(TraceReader& reader, const RunFacts& facts, Window window);
 
 /// One rank's rows that touch the window; its parts are taken from `communication`.
 Result<RankRows> loadRank(
-    TraceReader& reader, const TraceFacts& facts, const Communication& communication, std::int32_t rank, Window window);
+    TraceReader& reader, const RunFacts& facts, const Communication& communication, std::int32_t rank, Window window);
 
 /// All counters over the whole run.
-Result<std::vector<Series>> loadSeries(TraceReader& reader, const TraceFacts& facts);
+Result<std::vector<Series>> loadSeries(TraceReader& reader, const RunFacts& facts);
 
 } // namespace rankscope::tracing

@@ -30,7 +30,7 @@ struct RankAnalysis {
 
 /// Everything that the report and the overview show. A value: computed on a worker thread, handed over as it is.
 struct RunAnalysis {
-    TraceFacts facts;
+    RunFacts facts;
     Window window; ///< what is counted
     std::optional<StepRange> counted; ///< steps in it, none when a plain window was asked for or there are no steps
     std::vector<StepSpan> steps; ///< the counted ones

@@ -13,7 +13,7 @@
 namespace rankscope::tracing {
 
 /// What the analyses know about a run apart from the rows of single lanes.
-struct TraceFacts {
+struct RunFacts {
     RunInfo run;
     std::vector<RankInfo> ranks;
     std::vector<Lane> lanes;

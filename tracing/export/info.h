@@ -10,7 +10,7 @@ namespace rankscope::tracing {
 
 /// What a file holds, before any analysis.
 struct FileInfo {
-    TraceFacts facts;
+    RunFacts facts;
     std::map<std::string, std::int64_t> counts; ///< rows a table
     std::map<LaneId, std::int64_t> spansOfLane; ///< rows a lane, counters left out
 };

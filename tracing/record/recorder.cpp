@@ -139,7 +139,7 @@ private:
     std::vector<std::shared_ptr<ThreadRing>> rings_;
     std::vector<std::shared_ptr<ThreadRing>> inherited_; ///< the parent's, detached; spans may still point to them
     std::uint32_t ringsMade_ = 0;
-    std::unordered_map<std::string, std::uint32_t> names_;
+    std::unordered_map<std::string, std::uint32_t> names_{ { "", 0 } }; ///< 0: no name; everybody knows it
     std::vector<CommunicatorFact> communicators_;
 
     struct Registry {
@@ -223,8 +223,10 @@ Status Recorder::Impl::openFacts()
         return Error("record to " + options_.sessionDir + ": " + std::strerror(errno));
     append(encodeFact(ProcessFact{
         options_.rank, options_.worldSize, process_.processId, usableCores(), process_.start, hostName() }));
-    for (const auto& [text, id] : names_)
-        append(encodeFact(NameFact{ id, text }));
+    for (const auto& [text, id] : names_) {
+        if (id != 0)
+            append(encodeFact(NameFact{ id, text }));
+    }
     for (const CommunicatorFact& fact : communicators_)
         append(encodeFact(fact));
     if (::rename(draft.c_str(), file.c_str()) != 0)

@@ -15,7 +15,7 @@
 namespace rankscope::tracing {
 
 /// Ids that hold inside one process; the collector maps them to the run's ids.
-enum class LocalName : std::uint32_t {};
+enum class LocalName : std::uint32_t {}; ///< 0: none
 enum class LocalCommunicator : std::uint32_t {};
 
 struct KernelInfo {
@@ -133,8 +133,8 @@ public:
     void provenance(std::string_view key, std::string_view value);
     /// This rank's coordinates and declared peak; once, before the first span.
     struct RankFacts {
-        std::optional<std::int32_t> dp, tp, pp, ep;
-        std::optional<double> peakFlops; ///< FLOP/s of the rank's share of the machine
+        std::optional<std::int32_t> dp{}, tp{}, pp{}, ep{};
+        std::optional<double> peakFlops{}; ///< FLOP/s of the rank's share of the machine
         std::string device; ///< "AMD EPYC, 1 thread"
         std::int32_t threads = 1;
     };

@@ -1,0 +1,305 @@
+#include "tracing/collector/collector.h"
+
+#include "tracing/collector/run_session.h"
+#include "tracing/collector/run_target.h"
+#include "tracing/collector/session_watch.h"
+#include "tracing/record/session.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace rankscope::tracing {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kBusyWait{ 20 };
+constexpr milliseconds kIdleWait{ 100 };
+
+std::string overPath(const std::string& sessionDir) { return sessionDir + "/over"; }
+
+/// One collector a session. The lock goes with the process, also when it is killed.
+class SessionLock {
+public:
+    static Result<SessionLock> take(const std::string& sessionDir)
+    {
+        const std::string path = sessionDir + "/collector.lock";
+        const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (file < 0)
+            return Error("open " + path + ": " + std::strerror(errno));
+        if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+            close(file);
+            return Error("session " + sessionDir + " has a collector already");
+        }
+        return SessionLock(file);
+    }
+    SessionLock(SessionLock&& other) noexcept
+        : file_(std::exchange(other.file_, -1))
+    {
+    }
+    SessionLock(const SessionLock&) = delete;
+    SessionLock& operator=(const SessionLock&) = delete;
+    ~SessionLock()
+    {
+        if (file_ >= 0)
+            close(file_);
+    }
+
+private:
+    explicit SessionLock(int file)
+        : file_(file)
+    {
+    }
+    int file_;
+};
+
+class Collecting {
+public:
+    Collecting(const CollectOptions& options, RunTarget target)
+        : options_(options)
+        , target_(std::move(target))
+        , watch_(options.sessionDir)
+    {
+    }
+
+    Result<CollectSummary> run();
+
+private:
+    Status start();
+    Status step();
+    void drop();
+    void lose(const Error& error);
+    Status addNewRings();
+    bool isOver();
+    void report();
+    Result<CollectSummary> finish();
+    Status finishBroken();
+    void removeSession(const std::vector<std::string>& files) const;
+
+    const CollectOptions& options_;
+    RunTarget target_;
+    SessionWatch watch_;
+    std::unique_ptr<RunSession> session_;
+    std::vector<std::string> rings_; ///< all found
+    std::vector<RingReader> dropping_; ///< once the file cannot grow
+    std::optional<Error> broken_;
+    CollectSummary summary_;
+    bool wasBusy_ = false;
+    const Clock::time_point begin_ = Clock::now();
+    Clock::time_point lastWriter_ = begin_;
+    Clock::time_point nextReport_ = begin_ + milliseconds(1000);
+};
+
+Result<CollectSummary> Collecting::run()
+{
+    if (const Status started = start(); !started)
+        return started.error();
+    for (;;) {
+        // Asked before the pass: what was written until then is taken by it.
+        const bool isLast = isOver();
+        if (isLast && session_)
+            session_->checkWritersNow();
+        if (broken_)
+            drop();
+        else if (const Status done = step(); !done)
+            lose(done.error());
+        report();
+        if (isLast && !wasBusy_)
+            return finish();
+        watch_.wait(wasBusy_ ? (broken_ ? kBusyWait : milliseconds(0)) : kIdleWait);
+    }
+}
+
+Status Collecting::start()
+{
+    // Rings that lie there already may tell the clock of a session from before a reboot.
+    std::optional<Calibration> fallback;
+    rings_ = watch_.newRings();
+    for (const std::string& path : rings_) {
+        auto ring = RingReader::open(path);
+        if (ring && !fallback && !isAlive(ring->process()))
+            fallback = ring->calibration();
+    }
+    auto clock = RunClock::ofSession(options_.sessionDir, fallback);
+    if (!clock)
+        return clock.error();
+    auto session
+        = RunSession::open({ options_.sessionDir, target_.workPath(), options_.runName, target_.isResumed() }, *clock);
+    if (!session)
+        return session.error();
+    session_ = std::move(*session);
+    for (const std::string& path : rings_) {
+        if (const Status added = session_->addRing(path); !added)
+            return added;
+    }
+    return Done{};
+}
+
+Status Collecting::addNewRings()
+{
+    for (const std::string& path : watch_.newRings()) {
+        rings_.push_back(path);
+        lastWriter_ = Clock::now();
+        if (const Status added = session_->addRing(path); !added)
+            return added;
+    }
+    return Done{};
+}
+
+Status Collecting::step()
+{
+    if (const Status added = addNewRings(); !added)
+        return added;
+    auto result = session_->pass();
+    if (!result)
+        return result.error();
+    wasBusy_ = result->isAnyNearlyFull || result->records > 4096;
+    if (result->records > 0 && !wasBusy_)
+        watch_.wait(kBusyWait);
+    if (session_->writersLeft() > 0)
+        lastWriter_ = Clock::now();
+    summary_.records = session_->taken();
+    summary_.dropped = session_->dropped();
+    return Done{};
+}
+
+void Collecting::lose(const Error& error)
+{
+    broken_ = error;
+    std::fprintf(stderr, "rankscope: recording has stopped, the job goes on: %s\n", error.message().c_str());
+    session_.reset();
+    for (const std::string& path : rings_) {
+        if (auto ring = RingReader::open(path))
+            dropping_.push_back(std::move(*ring));
+    }
+}
+
+/// Keeps the rings empty, so that their writers do not notice.
+void Collecting::drop()
+{
+    for (const std::string& path : watch_.newRings()) {
+        rings_.push_back(path);
+        if (auto ring = RingReader::open(path))
+            dropping_.push_back(std::move(*ring));
+    }
+    bool isAnyAlive = false;
+    std::vector<Record> dropped;
+    for (RingReader& ring : dropping_) {
+        isAnyAlive = isAnyAlive || (!ring.isClosed() && isAlive(ring.process()));
+        dropped.clear();
+        ring.read(dropped, ring.capacity());
+        ring.release();
+        summary_.dropped += dropped.size();
+    }
+    wasBusy_ = false;
+    if (isAnyAlive)
+        lastWriter_ = Clock::now();
+}
+
+bool Collecting::isOver()
+{
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed))
+        return true;
+    std::error_code error;
+    const auto quiet = Clock::now() - lastWriter_;
+    const bool isAnyLeft = broken_ ? quiet < milliseconds(500) : session_->writersLeft() > 0;
+    if (isAnyLeft)
+        return false;
+    return fs::exists(overPath(options_.sessionDir), error)
+        || quiet > (rings_.empty() ? options_.firstWriter : options_.quiet);
+}
+
+void Collecting::report()
+{
+    if (!options_.progress || Clock::now() < nextReport_)
+        return;
+    nextReport_ = Clock::now() + milliseconds(1000);
+    options_.progress({ summary_.records, summary_.dropped, session_ ? session_->writersLeft() : dropping_.size(),
+        std::chrono::duration_cast<milliseconds>(Clock::now() - begin_) });
+}
+
+Result<CollectSummary> Collecting::finish()
+{
+    summary_.rings = rings_.size();
+    summary_.file = target_.outPath();
+    if (broken_) {
+        if (const Status finished = finishBroken(); !finished)
+            std::fprintf(stderr, "rankscope: %s\n", finished.error().message().c_str());
+        return *broken_;
+    }
+    if (session_->writersLeft() > 0) {
+        // Stopped from outside while ranks record: the run stays unfinished, the next collector goes on.
+        session_.reset();
+        return summary_;
+    }
+    if (const Status finished = session_->finish(); !finished)
+        return finished.error();
+    const std::vector<std::string> files = session_->sessionFiles();
+    session_.reset();
+    if (const Status delivered = target_.deliver(); !delivered)
+        return delivered.error();
+    if (!options_.keepSession)
+        removeSession(files);
+    return summary_;
+}
+
+/// Tries to leave word of the loss in the file: a few bytes may fit, and a person may have made room.
+Status Collecting::finishBroken()
+{
+    auto writer = TraceWriter::open(target_.workPath(), TraceWriter::Mode::Resume);
+    if (!writer)
+        return writer.error();
+    const Loss loss{ "recording stopped", static_cast<std::int64_t>(summary_.dropped), broken_->message() };
+    if (const Status added = writer->addLoss(loss); !added)
+        return added;
+    return target_.deliver();
+}
+
+void Collecting::removeSession(const std::vector<std::string>& files) const
+{
+    std::error_code error;
+    for (const std::string& file : files)
+        fs::remove(file, error);
+    for (const char* file : { "clock", "target", "commands", "over", "collector.lock" })
+        fs::remove(options_.sessionDir + "/" + file, error);
+    const std::string spill = spillDir(options_.sessionDir);
+    if (fs::is_symlink(spill, error)) {
+        const fs::path target = fs::read_symlink(spill, error);
+        fs::remove(target, error); // only if it is empty
+        fs::remove(spill, error);
+    }
+    fs::remove(options_.sessionDir, error); // likewise
+}
+
+} // namespace
+
+Result<CollectSummary> collect(const CollectOptions& options)
+{
+    auto lock = SessionLock::take(options.sessionDir);
+    if (!lock)
+        return lock.error();
+    auto target = RunTarget::choose(options.sessionDir, options.out);
+    if (!target)
+        return target.error();
+    return Collecting(options, std::move(*target)).run();
+}
+
+Status announceJobOver(const std::string& sessionDir)
+{
+    const int file = open(overPath(sessionDir).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return Error("write " + overPath(sessionDir) + ": " + std::strerror(errno));
+    close(file);
+    return Done{};
+}
+
+} // namespace rankscope::tracing
