@@ -54,7 +54,8 @@ public:
     virtual void drain() = 0;
 };
 
-/// True on every rank if `ok` on every rank: set-up errors stop all ranks together.
-bool agree(Communicator& communicator, GroupId world, bool ok);
+/// The first rank of the group that is not ok, the same on all: set-up errors stop all ranks together, and one of them
+/// speaks.
+std::optional<int> firstRefusal(Communicator& communicator, GroupId world, bool ok);
 
 } // namespace rankscope::backend

@@ -248,11 +248,13 @@ void MessageCommunicator::drain()
     }
 }
 
-bool agree(Communicator& communicator, GroupId world, bool ok)
+std::optional<int> firstRefusal(Communicator& communicator, GroupId world, bool ok)
 {
-    std::vector<double> refusals{ ok ? 0.0 : 1.0 };
+    std::vector<double> refusals(static_cast<std::size_t>(communicator.worldSize()));
+    refusals[static_cast<std::size_t>(communicator.rank())] = ok ? 0 : 1;
     communicator.wait(communicator.allReduce(std::span(refusals), world, "agree"));
-    return refusals[0] == 0;
+    const auto first = std::ranges::find(refusals, 1.0);
+    return first == refusals.end() ? std::nullopt : std::optional(static_cast<int>(first - refusals.begin()));
 }
 
 } // namespace rankscope::backend

@@ -90,12 +90,12 @@ TEST(Communicator, GroupsOfOneAxisWorkSideBySide)
     });
 }
 
-TEST(Communicator, AgreesOnlyIfEveryRankDoes)
+TEST(Communicator, AllRanksKnowTheFirstThatRefuses)
 {
     onRanks(3, {}, [](Communicator& communicator) {
         const GroupId world = communicator.addGroup(worldOf(communicator));
-        EXPECT_TRUE(agree(communicator, world, true));
-        EXPECT_FALSE(agree(communicator, world, communicator.rank() != 2));
+        EXPECT_EQ(firstRefusal(communicator, world, true), std::nullopt);
+        EXPECT_EQ(firstRefusal(communicator, world, communicator.rank() == 0), 1);
     });
 }
 
