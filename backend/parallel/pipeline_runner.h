@@ -1,0 +1,79 @@
+#pragma once
+
+#include "backend/data/dataset.h"
+#include "backend/model/gpt_stage.h"
+#include "backend/parallel/gradient_buckets.h"
+#include "backend/parallel/hidden_exchange.h"
+#include "backend/schedule/schedule.h"
+#include "tracing/record/recorder.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace rankscope::backend {
+
+/// Plays one stage's list of a schedule on a stage of the model: receives posted early, sends that travel while the
+/// next action computes, and gradients summed over replicas during the last backward pass. Where the stage has to wait
+/// for a neighbour, it records a pipeline bubble.
+class PipelineRunner {
+public:
+    struct Options {
+        Schedule schedule;
+        int stage = 0;
+        std::vector<int> stageRanks; ///< world ranks of this replica's stages, in order
+        GroupId pipeline{};
+        GroupId clip{}; ///< this replica's ranks
+        std::optional<GroupId> data; ///< absent with one replica
+        std::size_t bucketFloats = 1 << 18;
+    };
+    /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).
+    using BatchSource = std::function<Batch(int microBatch)>;
+
+    /// Sets the stage's hooks. The stage needs as many slots as peakActivations() of its list.
+    PipelineRunner(const Options& options, GptStage& stage, Communicator& communicator, tracing::Recorder& recorder);
+
+    /// One step: all micro-batches forward and backward, gradients summed over the replicas. Gives the loss summed over
+    /// this replica's tokens on the last stage, 0 elsewhere. Gradients are those of lossScale * summed loss.
+    double trainStep(const BatchSource& source, float lossScale);
+
+    /// Forward only; gives the summed loss of `microBatches` on the last stage, 0 elsewhere.
+    double evaluate(int microBatches, const BatchSource& source);
+
+    /// Sums one number over the stages of this replica, such as their shares of the gradient's norm. Later stages are
+    /// done with their last backward pass first: their wait here is the drain of the pipeline.
+    double sumOverStages(double share);
+
+private:
+    tracing::OpenSpan bubble(
+        tracing::BubblePhase phase, tracing::Pass next, std::optional<int> microBatch, int awaitedStage);
+    bool isFirst() const { return options_.stage == 0; }
+    bool isLast() const { return options_.stage + 1 == options_.schedule.stages; }
+    const std::vector<Action>& actions() const
+    {
+        return options_.schedule.actions[static_cast<std::size_t>(options_.stage)];
+    }
+    HiddenLink linkTo(int stage, const char* name) const;
+    tracing::OpenSpan range(tracing::LocalName name, tracing::RangeKind kind, int microBatch);
+    Batch load(const BatchSource& source, int microBatch);
+    std::span<const float> take(Inbox& inbox, tracing::Pass next, int awaitedStage);
+    double forward(const Action& action, const BatchSource& source, float lossScale);
+    void backward(const Action& action);
+    int slotOf(int microBatch) const;
+
+    Options options_;
+    GptStage& stage_;
+    Communicator& communicator_;
+    tracing::Recorder& recorder_;
+    std::optional<Inbox> activationsIn_, gradientsIn_;
+    std::optional<Outbox> activationsOut_, gradientsOut_;
+    std::optional<GradientBuckets> buckets_;
+    int slots_ = 1;
+    bool sumsGradients_ = false; ///< the last backward pass of the step is under way
+    tracing::BubblePhase phase_ = tracing::BubblePhase::Fill;
+    struct Names {
+        tracing::LocalName microBatch, forward, backward, data, waitForSums;
+    } names_;
+};
+
+} // namespace rankscope::backend
