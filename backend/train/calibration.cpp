@@ -1,0 +1,31 @@
+#include "backend/train/calibration.h"
+
+#include "kernels/matmul.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace rankscope::backend {
+
+double measurePeakFlops()
+{
+    using Clock = std::chrono::steady_clock;
+    constexpr std::int64_t kSide = 768; // three matrices of 2.4 MB: large against overheads, quick on one core
+    constexpr auto kLong = std::chrono::milliseconds(100);
+    const std::vector<float> a(kSide * kSide, 0.5F), b(kSide * kSide, 0.25F);
+    std::vector<float> c(kSide * kSide);
+    const kernels::MatmulShape shape{ .M = kSide, .N = kSide, .K = kSide };
+    const double flop = kernels::matmulCost(shape).flop;
+    double best = 0;
+    const Clock::time_point start = Clock::now();
+    // The first product also builds the kernel; the best of all is what counts.
+    for (int run = 0; run < 3 || Clock::now() - start < kLong; ++run) {
+        const Clock::time_point begin = Clock::now();
+        kernels::cpu::matmul(c.data(), a.data(), b.data(), nullptr, shape);
+        best = std::max(best, flop / std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+    return best;
+}
+
+} // namespace rankscope::backend

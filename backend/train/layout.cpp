@@ -1,0 +1,127 @@
+#include "backend/train/layout.h"
+
+#include "tracing/model/check.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace rankscope::backend {
+
+namespace {
+
+std::string divisorsOf(int number)
+{
+    std::string text;
+    for (int divisor = 1; divisor <= number; ++divisor) {
+        if (number % divisor == 0)
+            text += (text.empty() ? "" : ", ") + std::to_string(divisor);
+    }
+    return text;
+}
+
+void checkModel(const Config& config, std::vector<std::string>& problems)
+{
+    const GptConfig& model = config.model;
+    if (model.layers % config.parallel.pp != 0)
+        problems.push_back(fmt::format("parallel.pp = {}: must divide model.layers = {}; allowed is {}",
+            config.parallel.pp, model.layers, divisorsOf(model.layers)));
+    if (model.width % model.heads != 0)
+        problems.push_back(fmt::format("model.heads = {}: must divide model.width = {}; allowed is {}", model.heads,
+            model.width, divisorsOf(model.width)));
+    if (config.train.validateEvery > 0 && config.data.holdout == 0)
+        problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
+}
+
+void checkLinks(const Config& config, std::vector<std::string>& problems)
+{
+    const int world = config.meshSizes().worldSize();
+    for (std::size_t i = 0; i < config.links.size(); ++i) {
+        const Link& link = config.links[i];
+        for (const auto& [key, rank] : { std::pair("from", link.from), std::pair("to", link.to) }) {
+            if (rank >= world)
+                problems.push_back(fmt::format("link.{}.{} = {}: allowed is 0 to {}", i, key, rank, world - 1));
+        }
+        if (link.from == link.to)
+            problems.push_back(fmt::format("link.{}.to = {}: must differ from link.{}.from", i, link.to, i));
+    }
+}
+
+void checkDataPath(const Config& config, std::vector<std::string>& problems)
+{
+    namespace fs = std::filesystem;
+    const std::string& path = config.data.path;
+    std::error_code code;
+    if (path.empty()) {
+        problems.emplace_back("data.path is not set: name a UTF-8 text file or a folder of them, plain or .gz");
+        return;
+    }
+    const fs::file_status status = fs::status(path, code);
+    const bool folder = fs::is_directory(status);
+    const bool readable = folder ? (fs::directory_iterator(path, code), !code) : std::ifstream(path).good();
+    if (!fs::exists(status))
+        problems.push_back(fmt::format("data.path = {}: no such file or folder", path));
+    else if (!readable)
+        problems.push_back(fmt::format("data.path = {}: cannot be read; check its permissions", path));
+    else if (!folder && fs::file_size(path, code) == 0)
+        problems.push_back(fmt::format("data.path = {}: the file is empty", path));
+}
+
+} // namespace
+
+std::vector<std::string> problemsOf(const Config& config)
+{
+    std::vector<std::string> problems;
+    if (const auto mesh = Mesh::create(config.meshSizes()); !mesh)
+        problems.push_back(mesh.error().message());
+    checkModel(config, problems);
+    checkLinks(config, problems);
+    checkDataPath(config, problems);
+    return problems;
+}
+
+Schedule scheduleOf(const Config& config)
+{
+    RS_CHECK(config.parallel.schedule == "1f1b", "the table of keys knows the schedules");
+    return oneForwardOneBackward(config.parallel.pp, config.batch.microBatches);
+}
+
+Layout layOut(const Config& config)
+{
+    Layout layout{ .mesh = *Mesh::create(config.meshSizes()),
+        .schedule = scheduleOf(config),
+        .ranks = {},
+        .parameters = static_cast<std::int64_t>(parameterCount(config.model, wholeModel(config.model))) };
+    for (int rank = 0; rank < config.meshSizes().worldSize(); ++rank) {
+        const MeshPlace place = layout.mesh.placeOf(rank);
+        const StageSlice slice = sliceOf(config.model, place.pp, config.parallel.pp);
+        const auto parameters = static_cast<std::int64_t>(parameterCount(config.model, slice));
+        const auto activations
+            = static_cast<std::int64_t>(activationBytes(config.model, slice, config.batch.microBatch));
+        layout.ranks.push_back({ .rank = rank,
+            .place = place,
+            .slice = slice,
+            .parameters = parameters,
+            .weightBytes = 8 * parameters,
+            .optimizerBytes = 8 * parameters,
+            .activationBytes = activations * std::max(1, peakActivations(layout.schedule, place.pp)) });
+    }
+    return layout;
+}
+
+int availableCores()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+int threadsOf(const Config& config, int ranksOnNode)
+{
+    return config.train.threads > 0 ? config.train.threads : std::max(1, availableCores() / std::max(1, ranksOnNode));
+}
+
+} // namespace rankscope::backend

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "backend/comm/mesh.h"
+#include "backend/schedule/schedule.h"
+#include "backend/train/config.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope::backend {
+
+/// What one rank will hold.
+struct RankPlan {
+    int rank = 0;
+    MeshPlace place;
+    StageSlice slice;
+    std::int64_t parameters = 0;
+    std::int64_t weightBytes = 0; ///< values and gradients
+    std::int64_t optimizerBytes = 0; ///< AdamW's two moments
+    std::int64_t activationBytes = 0; ///< micro-batches that the schedule keeps at once
+
+    std::int64_t bytes() const { return weightBytes + optimizerBytes + activationBytes; }
+};
+
+/// What a configuration means, worked out without starting anything.
+struct Layout {
+    Mesh mesh;
+    Schedule schedule;
+    std::vector<RankPlan> ranks;
+    std::int64_t parameters = 0; ///< of the whole model
+};
+
+/// All reasons why this configuration cannot run: each one line that names the key and what would do. Does not look at
+/// the data's content, only whether its path can be read.
+std::vector<std::string> problemsOf(const Config& config);
+
+/// A configuration without problems, laid out.
+Layout layOut(const Config& config);
+
+Schedule scheduleOf(const Config& config);
+
+/// Cores that this process may use.
+int availableCores();
+/// Threads of a rank: train.threads, or the cores divided by the ranks that share this node, at least 1.
+int threadsOf(const Config& config, int ranksOnNode);
+
+} // namespace rankscope::backend

@@ -1,0 +1,174 @@
+#include "backend/train/rank_main.h"
+
+#include "backend/comm/message_communicator.h"
+#include "backend/comm/mpi_transport.h"
+#include "backend/train/provenance.h"
+#include "backend/train/report_lines.h"
+#include "backend/train/stop_signal.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace rankscope::backend {
+
+using tracing::Error;
+using tracing::Result;
+
+namespace {
+
+struct Prepared {
+    Config config;
+    Mesh mesh;
+    Text text;
+    Dataset dataset;
+};
+
+/// All that can be refused before ranks compute.
+Result<Prepared> prepare(const CommandLine& line, int worldSize)
+{
+    const auto config = loadConfig(line.configPath, line.overrides);
+    if (!config)
+        return config.error();
+    if (const auto problems = problemsOf(*config); !problems.empty())
+        return Error(problems.front());
+    if (const MeshSizes sizes = config->meshSizes(); sizes.worldSize() != worldSize)
+        return Error(fmt::format(
+            "parallel.dp, tp, pp = {}, {}, {}: need {} ranks, but {} run; start mpirun -n {}, or change them", sizes.dp,
+            sizes.tp, sizes.pp, sizes.worldSize(), worldSize, sizes.worldSize()));
+    auto text = readText(config->data.path);
+    if (!text)
+        return text.error().in("data.path");
+    auto dataset = Dataset::create(
+        text->bytes, config->data.holdout, config->model.sequence, static_cast<std::uint64_t>(config->train.seed));
+    if (!dataset)
+        return dataset.error().in("data.path");
+    return Prepared{ .config = *config,
+        .mesh = *Mesh::create(config->meshSizes()),
+        .text = std::move(*text),
+        .dataset = std::move(*dataset) };
+}
+
+int ranksOnThisNode(int worldSize)
+{
+    // Open MPI tells before MPI_Init; without it all ranks are taken to share the node, as with a launcher on one
+    // machine.
+    const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    const int ranks = local ? std::atoi(local) : worldSize;
+    return ranks > 0 ? ranks : worldSize;
+}
+
+void describe(tracing::Recorder& recorder, const MeshPlace& place, const Peak& peak, int threads)
+{
+    recorder.describeRank({ .dp = place.dp,
+        .tp = place.tp,
+        .pp = place.pp,
+        .ep = place.ep,
+        .peakFlops = peak.flops,
+        .device = fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s"),
+        .threads = threads });
+}
+
+void say(const std::string& line)
+{
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout); // a pipe reads it live
+}
+
+class RankRun {
+public:
+    RankRun(Prepared prepared, Communicator& communicator, GroupId world, tracing::Recorder& recorder, int threads)
+        : prepared_(std::move(prepared))
+        , communicator_(communicator)
+        , world_(world)
+        , recorder_(recorder)
+        , threads_(threads)
+    {
+    }
+
+    void run()
+    {
+        Peak total;
+        std::unique_ptr<Trainer> trainer = setUp(total);
+        const bool speaks = communicator_.rank() == 0;
+        if (speaks)
+            say(startLine(communicator_.worldSize(), threads_,
+                static_cast<std::int64_t>(parameterCount(prepared_.config.model, wholeModel(prepared_.config.model))),
+                total.flops, total.source));
+        Trainer::Hooks hooks;
+        if (speaks) {
+            hooks.step = [](const StepReport& report) { say(stepLine(report)); };
+            hooks.validation = [](const ValidationReport& report) { say(validationLine(report)); };
+        }
+        hooks.shouldStop = [this] { return shouldStop(); };
+        const RunEnd end = trainer->run(hooks);
+        if (speaks)
+            say(endLine(end));
+        communicator_.wait(communicator_.barrier(world_));
+    }
+
+private:
+    std::unique_ptr<Trainer> setUp(Peak& total)
+    {
+        const tracing::OpenSpan span
+            = recorder_.range({ .name = recorder_.name("start"), .kind = tracing::RangeKind::Start });
+        const int rank = communicator_.rank();
+        communicator_.wait(communicator_.barrier(world_)); // so that all measure at once
+        const Peak peak = peakOf(prepared_.config);
+        describe(recorder_, prepared_.mesh.placeOf(rank), peak, threads_);
+        writeProvenance(
+            recorder_, prepared_.config, rank, prepared_.text, peak, threads_, MpiTransport::libraryVersion());
+        std::vector<double> sum{ peak.flops };
+        communicator_.wait(communicator_.allReduce(std::span(sum), world_, "peak"));
+        total = { .flops = sum[0], .source = peak.source };
+        const RankGroups groups = addGroups(prepared_.mesh, communicator_);
+        return std::make_unique<Trainer>(
+            prepared_.config, prepared_.mesh, communicator_, groups, prepared_.dataset, recorder_, sum[0]);
+    }
+
+    bool shouldStop()
+    {
+        while (const auto command = recorder_.pollCommand())
+            stop_ = stop_ || *command == "stop";
+        return stop_ || stopWasAsked();
+    }
+
+    Prepared prepared_;
+    Communicator& communicator_;
+    GroupId world_;
+    tracing::Recorder& recorder_;
+    int threads_;
+    bool stop_ = false;
+};
+
+} // namespace
+
+int runRank(const CommandLine& line)
+{
+    auto transport = MpiTransport::start();
+    if (!transport) {
+        std::fprintf(stderr, "rankscope-train: %s\n", transport.error().message().c_str());
+        return kOwnFault;
+    }
+    const int rank = (*transport)->rank();
+    const int worldSize = (*transport)->worldSize();
+    auto prepared = prepare(line, worldSize);
+    const auto recorder = tracing::Recorder::open(tracing::Recorder::optionsFromEnvironment(rank, worldSize));
+    const std::vector<Link> links = prepared ? prepared->config.links : std::vector<Link>();
+    MessageCommunicator communicator(std::make_unique<ShapedTransport>(std::move(*transport), links), *recorder);
+    const GroupId world = communicator.addGroup(Mesh::create({ .dp = worldSize })->worldGroup(rank));
+    if (const auto refuses = firstRefusal(communicator, world, prepared.has_value())) {
+        if (*refuses == rank)
+            std::fprintf(stderr, "rankscope-train: %s\n", prepared.error().message().c_str());
+        return kWrongUsage;
+    }
+    const int threads = threadsOf(prepared->config, ranksOnThisNode(worldSize));
+    omp_set_num_threads(threads);
+    installStopSignals();
+    RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
+    return kGood;
+}
+
+} // namespace rankscope::backend

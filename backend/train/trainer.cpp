@@ -1,0 +1,192 @@
+#include "backend/train/trainer.h"
+
+#include "backend/train/process_usage.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope::backend {
+
+using tracing::OpenSpan;
+using tracing::RangeKind;
+
+namespace {
+
+GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
+{
+    return { .config = config.model,
+        .slice = sliceOf(config.model, place.pp, config.parallel.pp),
+        .sequences = config.batch.microBatch,
+        .slots = std::max(1, peakActivations(scheduleOf(config), place.pp)),
+        .seed = static_cast<std::uint64_t>(config.train.seed) };
+}
+
+PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, int rank, const RankGroups& groups)
+{
+    PipelineRunner::Options options{ .schedule = scheduleOf(config),
+        .stage = mesh.placeOf(rank).pp,
+        .stageRanks = mesh.pipelineGroup(rank).members,
+        .pipeline = groups.pipeline,
+        .clip = groups.clip,
+        .data = std::nullopt,
+        .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float) };
+    if (config.parallel.dp > 1)
+        options.data = groups.data;
+    return options;
+}
+
+Optimizer::Settings optimizerSettings(const Config& config)
+{
+    return { .learningRate = { .peak = config.optimizer.lr,
+                 .final = config.optimizer.finalLr,
+                 .warmup = config.optimizer.warmup,
+                 .steps = config.train.steps },
+        .beta1 = config.optimizer.betas[0],
+        .beta2 = config.optimizer.betas[1],
+        .weightDecay = config.optimizer.weightDecay,
+        .clip = config.optimizer.clip };
+}
+
+double secondsSince(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+} // namespace
+
+RankGroups addGroups(const Mesh& mesh, Communicator& communicator)
+{
+    const int rank = communicator.rank();
+    return { .world = communicator.addGroup(mesh.worldGroup(rank)),
+        .data = communicator.addGroup(mesh.dataGroup(rank)),
+        .pipeline = communicator.addGroup(mesh.pipelineGroup(rank)),
+        .clip = communicator.addGroup(mesh.clipGroup(rank)) };
+}
+
+Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communicator, const RankGroups& groups,
+    const Dataset& dataset, tracing::Recorder& recorder, double peakFlops)
+    : config_(config)
+    , place_(mesh.placeOf(communicator.rank()))
+    , communicator_(communicator)
+    , groups_(groups)
+    , dataset_(dataset)
+    , recorder_(recorder)
+    , peakFlops_(peakFlops)
+    , stage_(stageOptions(config, place_), recorder)
+    , runner_(runnerOptions(config, mesh, communicator.rank(), groups), stage_, communicator, recorder)
+    , optimizer_(optimizerSettings(config), stage_, recorder)
+    , names_{ .step = recorder.name("step"),
+        .optimizer = recorder.name("optimizer"),
+        .validation = recorder.name("validation"),
+        .loss = recorder.name("loss [nats]"),
+        .heldOutLoss = recorder.name("held-out loss [nats]"),
+        .tokens = recorder.name("throughput [tokens/s]"),
+        .memory = recorder.name("memory [bytes]"),
+        .cpu = recorder.name("cpu [cores]"),
+        .gradientNorm = recorder.name("gradient norm") }
+{
+}
+
+RunEnd Trainer::run(const Hooks& hooks)
+{
+    began_ = Clock::now();
+    if (config_.train.validateEvery > 0)
+        validate(0, hooks);
+    for (std::int64_t number = 1; number <= config_.train.steps; ++number) {
+        const StepOutcome outcome = step(number, hooks);
+        if (hooks.step)
+            hooks.step(outcome.report);
+        if (isDueForValidation(number) || (outcome.end && config_.train.validateEvery > 0))
+            validate(number, hooks);
+        if (outcome.end)
+            return *outcome.end;
+    }
+    return RunEnd::Complete;
+}
+
+bool Trainer::isDueForValidation(std::int64_t stepsDone) const
+{
+    const int every = config_.train.validateEvery;
+    return every > 0 && (stepsDone % every == 0 || stepsDone == config_.train.steps);
+}
+
+Batch Trainer::trainBatch(std::int64_t number, int microBatch) const
+{
+    // Numbered so that replicas take turns: micro-batch i of all replicas lies together in the global batch.
+    const int first = (microBatch * config_.parallel.dp + place_.dp) * config_.batch.microBatch;
+    return dataset_.train(number, first, config_.batch.microBatch);
+}
+
+Trainer::StepOutcome Trainer::step(std::int64_t number, const Hooks& hooks)
+{
+    const Clock::time_point begin = Clock::now();
+    const double cpuBefore = processCpuSeconds();
+    StepOutcome outcome{ .report = { .step = number }, .end = std::nullopt };
+    {
+        const OpenSpan span = recorder_.range(
+            { .name = names_.step, .kind = RangeKind::Step, .step = static_cast<std::uint32_t>(number) });
+        const auto lossScale = static_cast<float>(1.0 / static_cast<double>(config_.tokensPerStep()));
+        const double loss
+            = runner_.trainStep([&](int microBatch) { return trainBatch(number, microBatch); }, lossScale);
+        update(number, outcome.report);
+        agree(loss, hooks, outcome);
+    }
+    const double seconds = secondsSince(begin);
+    outcome.report.stepMs = seconds * 1e3;
+    outcome.report.tokensPerSecond = static_cast<double>(config_.tokensPerStep()) / seconds;
+    outcome.report.mfu = outcome.report.tokensPerSecond * modelFlopPerToken(config_.model) / peakFlops_;
+    count(outcome.report, (processCpuSeconds() - cpuBefore) / seconds);
+    return outcome;
+}
+
+void Trainer::update(std::int64_t number, StepReport& report)
+{
+    const OpenSpan span = recorder_.range(
+        { .name = names_.optimizer, .kind = RangeKind::Optimizer, .step = static_cast<std::uint32_t>(number) });
+    report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm()));
+    optimizer_.update(number - 1, report.gradientNorm);
+}
+
+void Trainer::agree(double lossSum, const Hooks& hooks, StepOutcome& outcome)
+{
+    const double limit = config_.train.maxSeconds;
+    std::vector<double> sums{ lossSum, hooks.shouldStop && hooks.shouldStop() ? 1.0 : 0.0,
+        limit > 0 && secondsSince(began_) >= limit ? 1.0 : 0.0 };
+    communicator_.wait(communicator_.allReduce(std::span(sums), groups_.world, "loss and stop"));
+    outcome.report.loss = sums[0] / static_cast<double>(config_.tokensPerStep());
+    if (sums[1] > 0)
+        outcome.end = RunEnd::Stopped;
+    else if (sums[2] > 0)
+        outcome.end = RunEnd::TimeIsUp;
+}
+
+void Trainer::validate(std::int64_t stepsDone, const Hooks& hooks)
+{
+    const OpenSpan span = recorder_.range({ .name = names_.validation, .kind = RangeKind::Validation });
+    const int sequences = config_.batch.microBatch;
+    const int total = config_.train.validateBatches * sequences * config_.parallel.dp;
+    const auto source = [&](int microBatch) {
+        return dataset_.heldOut((microBatch * config_.parallel.dp + place_.dp) * sequences, sequences, total);
+    };
+    std::vector<double> sum{ runner_.evaluate(config_.train.validateBatches, source) };
+    communicator_.wait(communicator_.allReduce(std::span(sum), groups_.world, "held-out loss"));
+    ValidationReport report{ .step = stepsDone, .tokens = static_cast<std::int64_t>(total) * config_.model.sequence };
+    report.loss = sum[0] / static_cast<double>(report.tokens);
+    if (communicator_.rank() == 0)
+        recorder_.counter(names_.heldOutLoss, report.loss);
+    if (hooks.validation)
+        hooks.validation(report);
+}
+
+void Trainer::count(const StepReport& report, double cpuCores)
+{
+    recorder_.counter(names_.memory, static_cast<double>(residentBytes()));
+    recorder_.counter(names_.cpu, cpuCores);
+    if (communicator_.rank() != 0)
+        return;
+    recorder_.counter(names_.loss, report.loss);
+    recorder_.counter(names_.tokens, report.tokensPerSecond);
+    recorder_.counter(names_.gradientNorm, report.gradientNorm);
+}
+
+} // namespace rankscope::backend

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "backend/parallel/optimizer.h"
+#include "backend/parallel/pipeline_runner.h"
+#include "backend/train/layout.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace rankscope::backend {
+
+/// What a rank of the job shares with the others.
+struct RankGroups {
+    GroupId world{}, data{}, pipeline{}, clip{};
+};
+RankGroups addGroups(const Mesh& mesh, Communicator& communicator);
+
+struct StepReport {
+    std::int64_t step = 0; ///< counts from 1
+    double loss = 0; ///< nats a token, mean over the global batch
+    double tokensPerSecond = 0;
+    double stepMs = 0;
+    double mfu = 0; ///< model FLOPs / time / peak of all ranks
+    double gradientNorm = 0; ///< before clipping
+};
+
+struct ValidationReport {
+    std::int64_t step = 0; ///< updates done before it
+    double loss = 0; ///< nats a token
+    std::int64_t tokens = 0;
+};
+
+/// How the run ended.
+enum class RunEnd { Complete, Stopped, TimeIsUp };
+
+/// One rank's training: the step loop over its stage of the model.
+class Trainer {
+public:
+    struct Hooks {
+        std::function<void(const StepReport&)> step;
+        std::function<void(const ValidationReport&)> validation;
+        std::function<bool()> shouldStop; ///< asked after each step; one rank's yes ends all ranks after the same step
+    };
+
+    /// `peakFlops` is the sum over all ranks. Everything passed must outlive the trainer.
+    Trainer(const Config& config, const Mesh& mesh, Communicator& communicator, const RankGroups& groups,
+        const Dataset& dataset, tracing::Recorder& recorder, double peakFlops);
+
+    RunEnd run(const Hooks& hooks);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct StepOutcome {
+        StepReport report; ///< the same on all ranks but for this rank's clock
+        std::optional<RunEnd> end; ///< the ranks agreed to end here
+    };
+
+    StepOutcome step(std::int64_t number, const Hooks& hooks);
+    void update(std::int64_t number, StepReport& report);
+    /// Sums what only some ranks know over all ranks.
+    void agree(double lossSum, const Hooks& hooks, StepOutcome& outcome);
+    void validate(std::int64_t stepsDone, const Hooks& hooks);
+    bool isDueForValidation(std::int64_t stepsDone) const;
+    void count(const StepReport& report, double cpuCores);
+    Batch trainBatch(std::int64_t number, int microBatch) const;
+
+    Config config_;
+    MeshPlace place_;
+    Communicator& communicator_;
+    RankGroups groups_;
+    const Dataset& dataset_;
+    tracing::Recorder& recorder_;
+    double peakFlops_;
+    Clock::time_point began_;
+    GptStage stage_;
+    PipelineRunner runner_;
+    Optimizer optimizer_;
+    struct Names {
+        tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, cpu, gradientNorm;
+    } names_;
+};
+
+} // namespace rankscope::backend

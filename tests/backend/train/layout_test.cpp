@@ -1,0 +1,90 @@
+#include "backend/train/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace rankscope::backend {
+
+namespace {
+
+/// A configuration without problems: any readable text will do.
+Config goodConfig()
+{
+    const std::string path = testing::TempDir() + "layout_text.txt";
+    std::ofstream(path) << "some text\n";
+    Config config;
+    config.data.path = path;
+    return config;
+}
+
+std::string onlyProblem(const Config& config)
+{
+    const auto problems = problemsOf(config);
+    EXPECT_EQ(problems.size(), 1u);
+    return problems.empty() ? "" : problems.front();
+}
+
+} // namespace
+
+TEST(Layout, AGoodConfigurationHasNoProblems) { EXPECT_TRUE(problemsOf(goodConfig()).empty()); }
+
+TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
+{
+    Config config = goodConfig();
+    config.model.layers = 6;
+    config.parallel.pp = 4;
+    EXPECT_EQ(onlyProblem(config), "parallel.pp = 4: must divide model.layers = 6; allowed is 1, 2, 3, 6");
+    config = goodConfig();
+    config.model.width = 32;
+    config.model.heads = 5;
+    EXPECT_EQ(onlyProblem(config), "model.heads = 5: must divide model.width = 32; allowed is 1, 2, 4, 8, 16, 32");
+}
+
+TEST(Layout, NamesWhatIsWrongWithTheDataPath)
+{
+    Config config = goodConfig();
+    config.data.path = "/no/such/text";
+    EXPECT_EQ(onlyProblem(config), "data.path = /no/such/text: no such file or folder");
+    config.data.path = "";
+    EXPECT_EQ(onlyProblem(config), "data.path is not set: name a UTF-8 text file or a folder of them, plain or .gz");
+    config.data.path = testing::TempDir() + "layout_empty.txt";
+    std::ofstream(config.data.path).flush();
+    EXPECT_EQ(onlyProblem(config), "data.path = " + config.data.path + ": the file is empty");
+}
+
+TEST(Layout, RefusesALinkOfARankThatIsNotThere)
+{
+    Config config = goodConfig();
+    config.parallel.dp = 2;
+    config.links = { { .from = 0, .to = 2, .gbitPerSecond = 1, .delayUs = 0 } };
+    EXPECT_EQ(onlyProblem(config), "link.0.to = 2: allowed is 0 to 1");
+}
+
+TEST(Layout, StagesShareTheParametersAndReplicasRepeatThem)
+{
+    Config config = goodConfig();
+    config.parallel.dp = 2;
+    config.parallel.pp = 2;
+    const Layout layout = layOut(config);
+    ASSERT_EQ(layout.ranks.size(), 4u);
+    EXPECT_EQ(layout.ranks[0].parameters + layout.ranks[2].parameters, layout.parameters);
+    EXPECT_EQ(layout.ranks[0].parameters, layout.ranks[1].parameters);
+    EXPECT_EQ(layout.ranks[3].place, (MeshPlace{ .dp = 1, .tp = 0, .pp = 1, .ep = 0 }));
+    EXPECT_TRUE(layout.ranks[2].slice.hasHead);
+    // fp32 values, gradients and two moments: 16 bytes a parameter.
+    EXPECT_EQ(layout.ranks[0].weightBytes + layout.ranks[0].optimizerBytes, 16 * layout.ranks[0].parameters);
+    // Stage 0 of two keeps two micro-batches, the last one.
+    EXPECT_EQ(layout.ranks[0].activationBytes % 2, 0);
+}
+
+TEST(Layout, ThreadsAreCoresDividedByRanksButAtLeastOne)
+{
+    Config config = goodConfig();
+    EXPECT_EQ(threadsOf(config, 1), availableCores());
+    EXPECT_EQ(threadsOf(config, 10'000), 1);
+    config.train.threads = 3;
+    EXPECT_EQ(threadsOf(config, 10'000), 3);
+}
+
+} // namespace rankscope::backend
