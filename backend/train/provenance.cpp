@@ -3,9 +3,9 @@
 #include "backend/train/calibration.h"
 #include "backend/train/layout.h"
 #include "backend/train/process_usage.h"
+#include "kernels/library.h"
 
 #include <fmt/format.h>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <sys/utsname.h>
 
 namespace rankscope::backend {
@@ -39,8 +39,7 @@ void writeJob(tracing::Recorder& recorder, const Config& config, const Text& tex
     recorder.provenance("model.parameters", std::to_string(parameterCount(config.model, wholeModel(config.model))));
     recorder.provenance("model.flop_per_token", fmt::format("{:.0f}", modelFlopPerToken(config.model)));
     recorder.provenance("library.mpi", mpiVersion);
-    const dnnl_version_t& dnnl = *dnnl_version();
-    recorder.provenance("library.onednn", fmt::format("{}.{}.{}", dnnl.major, dnnl.minor, dnnl.patch));
+    recorder.provenance("library.matmul", kernels::cpu::libraryVersion());
     recorder.provenance("compiler", __VERSION__);
 }
 
