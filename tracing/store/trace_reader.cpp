@@ -317,6 +317,16 @@ Result<std::map<std::string, std::int64_t>> TraceReader::counts()
     });
 }
 
+Result<std::map<LaneId, std::int64_t>> TraceReader::rowsOfLanes()
+{
+    using Entry = std::pair<LaneId, std::int64_t>;
+    auto rows = impl_->list<Entry>("SELECT lane, sum(rows) FROM block WHERE lane > 0 GROUP BY lane",
+        [](const Statement& row) { return Entry(LaneId{ row.integer32(0) }, row.integer(1)); });
+    if (!rows)
+        return rows.error();
+    return std::map<LaneId, std::int64_t>(rows->begin(), rows->end());
+}
+
 Result<Window> TraceReader::window()
 {
     auto windows = impl_->list<Window>("SELECT min(begin_ns), max(end_ns) FROM lane", [](const Statement& row) {

@@ -44,6 +44,7 @@ public:
     Result<std::vector<Loss>> losses();
     Result<std::map<std::string, std::string>> provenance();
     Result<std::map<std::string, std::int64_t>> counts(); ///< rows a table
+    Result<std::map<LaneId, std::int64_t>> rowsOfLanes(); ///< spans or samples a lane; lanes without rows: absent
     Result<Window> window(); ///< first begin to last end over all lanes; empty run: {0, 0}
     Result<std::map<LaneId, std::int64_t>>
     latestEnds(); ///< greatest end a lane, where its rows reach to; lanes without rows: absent

@@ -189,6 +189,7 @@ TEST_F(RoundTrip, CountsTellTheRowsOfEachTable)
     EXPECT_EQ(counts.at("copy"), 0);
     EXPECT_EQ(counts.at("lane"), 1);
     EXPECT_EQ(counts.count("fault_injection"), 0u);
+    EXPECT_EQ(*read().rowsOfLanes(), (std::map<LaneId, std::int64_t>{ { lane, 1500 } }));
 }
 
 TEST_F(RoundTrip, ResumeGivesTheSameIdsForTheSameContent)
