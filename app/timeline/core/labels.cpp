@@ -1,0 +1,171 @@
+#include "app/timeline/core/labels.h"
+
+#include "app/session/palette.h"
+#include "app/timeline/core/words.h"
+
+namespace rankscope::app::timeline {
+
+using tracing::SpanClass;
+
+namespace {
+
+std::string withLetter(SpanClass spanClass, const std::string& text)
+{
+    const LeafStyle& style = leafStyle(leafOf(spanClass), Theme::Dark); // letters are the same in both themes
+    return std::string(1, style.letter) + " " + text;
+}
+
+bool isWaste(const SpanRecord& span)
+{
+    switch (span.spanClass) {
+    case SpanClass::Compute:
+    case SpanClass::Optimizer:
+    case SpanClass::Unattributed:
+        return false;
+    case SpanClass::Host:
+        return span.row == RowKind::Ledger; // on its own lane a host range just ran
+    default:
+        return true;
+    }
+}
+
+std::string waitingFor(const SpanRecord& span)
+{
+    return span.lateRank ? " waiting for rank " + std::to_string(*span.lateRank) : std::string();
+}
+
+void addCounts(const SpanRecord& span, std::vector<std::string>& lines)
+{
+    const double seconds = static_cast<double>(span.durationNs()) / 1e9;
+    std::string text;
+    if (span.flop && seconds > 0)
+        text = rateText(static_cast<double>(*span.flop) / seconds, "FLOP/s");
+    if (span.bytes && *span.bytes > 0) {
+        text += (text.empty() ? "" : "   ") + bytesText(*span.bytes);
+        if (span.row == RowKind::Kernel && seconds > 0)
+            text += "   " + rateText(static_cast<double>(*span.bytes) / seconds, "B/s");
+    }
+    if (!text.empty())
+        lines.push_back(text);
+    if (span.cpuNs && span.durationNs() > 0)
+        lines.push_back(durationText(*span.cpuNs) + " CPU time");
+}
+
+void addPlace(const SpanRecord& span, std::vector<std::string>& lines)
+{
+    std::string text;
+    if (span.step)
+        text = "step " + std::to_string(*span.step);
+    if (span.pass != tracing::Pass::None)
+        text += (text.empty() ? "" : ", ") + std::string(toString(span.pass));
+    if (span.microBatch)
+        text += (text.empty() ? "" : ", ") + ("micro-batch " + std::to_string(*span.microBatch));
+    if (!text.empty())
+        lines.push_back(text);
+}
+
+void addCause(const SpanRecord& span, std::vector<std::string>& lines)
+{
+    if (span.row == RowKind::Bubble && span.peer)
+        lines.push_back("waits for rank " + std::to_string(*span.peer));
+    if (span.row != RowKind::Collective)
+        return;
+    if (!span.matched) {
+        lines.push_back("wait and transfer cannot be told apart: not all ranks' parts are known");
+        return;
+    }
+    lines.push_back(
+        "wait " + durationText(span.splitNs - span.beginNs) + "   transfer " + durationText(span.endNs - span.splitNs));
+    if (span.lateRank)
+        lines.push_back("rank " + std::to_string(*span.lateRank) + " entered last, " + durationText(span.lateNs)
+            + " after the first");
+}
+
+std::vector<std::string> foldLines(const FoldRecord& fold)
+{
+    std::string text = fold.count == 1 ? "1 span" : std::to_string(fold.count) + " spans";
+    if (fold.count == 0)
+        text = "inside a longer span";
+    text += ", " + percentText(fold.fullness()) + " full";
+    if (fold.longestEndNs > fold.longestBeginNs)
+        text += ", longest " + durationText(fold.longestEndNs - fold.longestBeginNs);
+    const LeafStyle& style = leafStyle(leafOf(fold.cover), Theme::Dark);
+    return { text, "mostly " + std::string(style.word) + "; zoom in to see each" };
+}
+
+} // namespace
+
+std::string spanName(const SpanRecord& span, const RunFacts& facts)
+{
+    if (span.row == RowKind::Bubble)
+        return "bubble, " + std::string(toString(span.phase));
+    if (const std::string& name = facts.name(span.name); !name.empty())
+        return name;
+    if (span.row == RowKind::Collective)
+        return std::string(toString(span.op));
+    return std::string(leafStyle(leafOf(span.spanClass), Theme::Dark).word);
+}
+
+std::string waitLabel(const SpanRecord& span)
+{
+    return withLetter(SpanClass::Wait, durationText(span.splitNs - span.beginNs) + waitingFor(span));
+}
+
+std::string transferLabel(const SpanRecord& span)
+{
+    return withLetter(SpanClass::Transfer, durationText(span.endNs - span.splitNs));
+}
+
+std::string spanLabel(const SpanRecord& span, const RunFacts& facts)
+{
+    if (span.row == RowKind::Bubble) {
+        std::string text = std::string(toString(span.phase)) + " " + durationText(span.durationNs());
+        if (span.peer)
+            text += ", waits for rank " + std::to_string(*span.peer);
+        return withLetter(SpanClass::Bubble, text);
+    }
+    const std::string text = spanName(span, facts) + " " + durationText(span.durationNs());
+    return isWaste(span) ? withLetter(span.spanClass, text) : text;
+}
+
+std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts)
+{
+    if (hit.fold)
+        return foldLines(*hit.fold);
+    if (hit.sample) {
+        const CounterRecord& sample = *hit.sample;
+        if (sample.low == sample.high)
+            return { numberText(sample.last) };
+        return { numberText(sample.last), numberText(sample.low) + " to " + numberText(sample.high) + " here" };
+    }
+    if (!hit.span)
+        return {};
+    const SpanRecord& span = *hit.span;
+    std::vector<std::string> lines{ spanName(span, facts),
+        durationText(span.durationNs()) + "   at " + durationText(span.beginNs) };
+    addCounts(span, lines);
+    addCause(span, lines);
+    addPlace(span, lines);
+    return lines;
+}
+
+std::string rankTags(const tracing::RankInfo& rank)
+{
+    std::string text;
+    const auto add = [&](const char* what, std::optional<std::int32_t> value) {
+        if (value)
+            text += (text.empty() ? "" : "  ") + std::string(what) + " " + std::to_string(*value);
+    };
+    add("pp", rank.stage);
+    add("dp", rank.dp);
+    return text;
+}
+
+std::string laneTitle(const tracing::Lane& lane)
+{
+    if (!lane.name.empty())
+        return lane.unit.empty() ? lane.name : lane.name + ", " + lane.unit;
+    return std::string(toString(lane.kind));
+}
+
+} // namespace rankscope::app::timeline

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/timeline/core/records.h"
+#include "app/timeline/core/run_facts.h"
+#include "app/timeline/core/selection.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope::app::timeline {
+
+/// Text inside a span: letter first on waste, then what and how long.
+std::string spanLabel(const SpanRecord& span, const RunFacts& facts);
+std::string waitLabel(const SpanRecord& span); ///< of a matched collective: "W 1.00 s waiting for rank 2"
+std::string transferLabel(const SpanRecord& span); ///< "T 12.1 ms"
+
+/// Name by which spans count as the same: hovering one outlines all.
+std::string spanName(const SpanRecord& span, const RunFacts& facts);
+
+/// Lines of the hover text; the first is the name.
+std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts);
+
+/// Sticky texts of the title column.
+std::string rankTags(const tracing::RankInfo& rank); ///< "pp 0  dp 1"; empty where a trace does not say
+std::string laneTitle(const tracing::Lane& lane);
+
+} // namespace rankscope::app::timeline

@@ -1,0 +1,234 @@
+#include "app/timeline/core/lane_source.h"
+
+#include "app/timeline/core/fold.h"
+#include "app/timeline/core/span_builder.h"
+
+#include <algorithm>
+#include <span>
+
+namespace rankscope::app::timeline {
+
+using tracing::LaneKind;
+using tracing::Result;
+using tracing::TraceReader;
+using tracing::Window;
+
+namespace {
+
+// Above that many spans tiles are read instead of rows; some three times the pixels of a wide screen.
+constexpr std::int64_t kMostRows = 6000;
+// A span of a tile gets its name by a query of its own, which is worth it only where a label has room.
+constexpr double kNamedPx = 12;
+constexpr int kMostSubRows = 4;
+
+Result<Matches> matchesIn(TraceReader& reader, Window window)
+{
+    auto found = reader.matches(window);
+    if (!found)
+        return found.error();
+    Matches matches;
+    matches.reserve(found->size());
+    for (const tracing::CollectiveMatch& match : *found)
+        matches.emplace(raw(match.id), match);
+    return matches;
+}
+
+void sortByBegin(std::vector<SpanRecord>& spans)
+{
+    const auto outerFirst = [](const SpanRecord& a, const SpanRecord& b) {
+        return a.beginNs != b.beginNs ? a.beginNs < b.beginNs : a.endNs > b.endNs;
+    };
+    std::stable_sort(spans.begin(), spans.end(), outerFirst);
+}
+
+/// Calls lie one level under the ranges around them; ranges keep the depth they were recorded with.
+void nestCalls(std::vector<SpanRecord>& spans)
+{
+    std::vector<const SpanRecord*> open;
+    for (SpanRecord& span : spans) {
+        std::erase_if(open, [&](const SpanRecord* outer) { return outer->endNs <= span.beginNs; });
+        if (span.row == RowKind::HostCall)
+            span.level = open.empty() ? std::int16_t{ 0 } : static_cast<std::int16_t>(open.back()->level + 1);
+        open.push_back(&span);
+    }
+}
+
+template <typename Rows, typename ToSpan> bool append(std::vector<SpanRecord>& spans, const Rows& rows, ToSpan toSpan)
+{
+    if (!rows)
+        return false;
+    spans.reserve(spans.size() + rows->size());
+    for (const auto& row : *rows)
+        spans.push_back(toSpan(row));
+    return true;
+}
+
+Result<std::vector<SpanRecord>> computeSpans(
+    TraceReader& reader, const RunFacts& facts, tracing::LaneId lane, Window window)
+{
+    std::vector<SpanRecord> spans;
+    const auto kernels = reader.kernels(lane, window);
+    if (!append(spans, kernels, [&](const tracing::Kernel& row) { return spanOf(row, facts); }))
+        return kernels.error();
+    const auto bubbles = reader.bubbles(lane, window);
+    if (!append(spans, bubbles, [](const tracing::Bubble& row) { return spanOf(row); }))
+        return bubbles.error();
+    sortByBegin(spans);
+    assignLevels(spans, kMostSubRows);
+    return spans;
+}
+
+Result<std::vector<SpanRecord>> communicationSpans(TraceReader& reader, tracing::LaneId lane, Window window)
+{
+    std::vector<SpanRecord> spans;
+    const auto parts = reader.collectives(lane, window);
+    if (!parts)
+        return parts.error();
+    if (parts->empty())
+        return spans;
+    const auto matches = matchesIn(reader, window);
+    if (!matches)
+        return matches.error();
+    append(spans, parts, [&](const tracing::CollectivePart& row) { return spanOf(row, *matches); });
+    sortByBegin(spans);
+    assignLevels(spans, kMostSubRows);
+    return spans;
+}
+
+Result<std::vector<SpanRecord>> copySpans(TraceReader& reader, tracing::LaneId lane, Window window)
+{
+    std::vector<SpanRecord> spans;
+    const auto copies = reader.copies(lane, window);
+    if (!append(spans, copies, [](const tracing::Copy& row) { return spanOf(row); }))
+        return copies.error();
+    sortByBegin(spans);
+    assignLevels(spans, kMostSubRows);
+    return spans;
+}
+
+Result<std::vector<SpanRecord>> hostSpans(TraceReader& reader, tracing::LaneId lane, Window window)
+{
+    std::vector<SpanRecord> spans;
+    const auto ranges = reader.ranges(lane, window);
+    if (!append(spans, ranges, [](const tracing::Range& row) { return spanOf(row); }))
+        return ranges.error();
+    const auto calls = reader.hostCalls(lane, window);
+    if (!append(spans, calls, [](const tracing::HostCall& row) { return spanOf(row); }))
+        return calls.error();
+    sortByBegin(spans);
+    nestCalls(spans);
+    return spans;
+}
+
+Result<std::vector<SpanRecord>> spansOf(
+    TraceReader& reader, const RunFacts& facts, const tracing::Lane& lane, Window window)
+{
+    switch (lane.kind) {
+    case LaneKind::Compute:
+        return computeSpans(reader, facts, lane.id, window);
+    case LaneKind::Communication:
+        return communicationSpans(reader, lane.id, window);
+    case LaneKind::Copy:
+        return copySpans(reader, lane.id, window);
+    case LaneKind::Host:
+        return hostSpans(reader, lane.id, window);
+    case LaneKind::Counter:
+        break;
+    }
+    return std::vector<SpanRecord>{};
+}
+
+void setRange(LaneContent& content)
+{
+    if (content.samples.empty())
+        return;
+    content.lowest = content.samples.front().low;
+    content.highest = content.samples.front().high;
+    for (const CounterRecord& record : content.samples) {
+        content.lowest = std::min(content.lowest, record.low);
+        content.highest = std::max(content.highest, record.high);
+    }
+}
+
+} // namespace
+
+SpanRecord resolve(TraceReader& reader, const RunFacts& facts, const tracing::Lane& lane, const SpanRecord& span)
+{
+    const auto rows = spansOf(reader, facts, lane, { span.beginNs, span.beginNs + 1 });
+    if (!rows)
+        return span;
+    for (const SpanRecord& row : *rows) {
+        if (row.beginNs == span.beginNs && row.endNs == span.endNs)
+            return row;
+    }
+    return span;
+}
+
+namespace {
+
+/// The tile of its begin knows a span; one that began before the window is asked for.
+tracing::Status loadFromTiles(TraceReader& reader, const RunFacts& facts, const tracing::Lane& lane,
+    std::span<const tracing::Tile> tiles, LaneContent& content)
+{
+    content.fromTiles = true;
+    content.spans = longSpansOf(tiles, content.nsPerPx);
+    for (SpanRecord& span : content.spans) {
+        if (static_cast<double>(span.durationNs()) >= kNamedPx * content.nsPerPx) {
+            span = resolve(reader, facts, lane, span);
+            span.level = 0;
+        }
+    }
+    auto earlier = spansOf(reader, facts, lane, { content.window.beginNs, content.window.beginNs + 1 });
+    if (!earlier)
+        return earlier.error();
+    std::erase_if(*earlier, [&](const SpanRecord& span) {
+        return span.level > 0 || span.beginNs >= content.window.beginNs
+            || static_cast<double>(span.durationNs()) < kFoldPx * content.nsPerPx;
+    });
+    content.spans.insert(content.spans.begin(), earlier->begin(), earlier->end());
+    content.folds = foldsOf(tiles, content.spans);
+    return tracing::Done{};
+}
+
+} // namespace
+
+tracing::Result<LaneContent> loadLane(
+    TraceReader& reader, const RunFacts& facts, const tracing::Lane& lane, Window window, double nsPerPx)
+{
+    LaneContent content;
+    content.lane = lane.id;
+    content.window = window;
+    content.nsPerPx = nsPerPx;
+    if (lane.kind == LaneKind::Counter) {
+        const auto samples = reader.counters(lane.id, window);
+        if (!samples)
+            return samples.error();
+        content.samples = foldCounter(*samples, nsPerPx, std::min(window.endNs, facts.window.endNs));
+        setRange(content);
+        return content;
+    }
+
+    const int level = tileLevelFor(nsPerPx);
+    const auto tiles = reader.tiles(lane.id, level, window);
+    if (!tiles)
+        return tiles.error();
+    std::int64_t events = 0;
+    for (const tracing::Tile& tile : *tiles)
+        events += tile.count;
+    const bool tilesAreFine = static_cast<double>(tracing::tileWidthNs(level)) <= 4 * nsPerPx;
+    if (events > kMostRows && tilesAreFine) {
+        if (auto status = loadFromTiles(reader, facts, lane, *tiles, content); !status)
+            return status.error();
+        return content;
+    }
+    auto spans = spansOf(reader, facts, lane, window);
+    if (!spans)
+        return spans.error();
+    SpanFolder folder(nsPerPx);
+    for (const SpanRecord& span : *spans)
+        folder.add(span);
+    folder.finish(content);
+    return content;
+}
+
+} // namespace rankscope::app::timeline

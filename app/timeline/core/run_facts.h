@@ -1,0 +1,32 @@
+#pragma once
+
+#include "tracing/model/result.h"
+#include "tracing/model/rows.h"
+#include "tracing/model/run.h"
+#include "tracing/store/trace_reader.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rankscope::app::timeline {
+
+/// What the timeline knows about a run beside the rows of its lanes. Immutable once read; a growing file gives a new
+/// one.
+struct RunFacts {
+    tracing::RunInfo run;
+    std::vector<tracing::RankInfo> ranks; ///< by rank
+    std::vector<tracing::Lane> lanes; ///< by rank, then kind
+    std::vector<std::string> names;
+    std::vector<tracing::KernelSignature> signatures;
+    std::vector<tracing::Step> steps; ///< of the first rank that has any: what the bands show
+    tracing::Window window;
+    std::int64_t dataVersion = 0;
+
+    const std::string& name(std::int32_t index) const; ///< "" where it is not known (yet)
+};
+
+tracing::Result<std::shared_ptr<const RunFacts>> readRunFacts(tracing::TraceReader& reader);
+
+} // namespace rankscope::app::timeline
