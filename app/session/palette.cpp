@@ -12,9 +12,9 @@ namespace {
 constexpr Color kBlack = rgb(0x000000);
 constexpr Color kWhite = rgb(0xFFFFFF);
 
-constexpr Roles kDarkRoles { rgb(0x14171A), rgb(0x181C1F), rgb(0x1B1F23), rgb(0x2D343A), rgb(0xE6E9EC), rgb(0x9AA3AC),
+constexpr Roles kDarkRoles{ rgb(0x14171A), rgb(0x181C1F), rgb(0x1B1F23), rgb(0x2D343A), rgb(0xE6E9EC), rgb(0x9AA3AC),
     rgb(0x5AA9FF) };
-constexpr Roles kLightRoles { rgb(0xFFFFFF), rgb(0xF8F9FA), rgb(0xF3F5F7), rgb(0xD5DAE0), rgb(0x1A1D20), rgb(0x5A636C),
+constexpr Roles kLightRoles{ rgb(0xFFFFFF), rgb(0xF8F9FA), rgb(0xF3F5F7), rgb(0xD5DAE0), rgb(0x1A1D20), rgb(0x5A636C),
     rgb(0x0B62C4) };
 
 constexpr LeafStyle solid(Leaf leaf, char letter, std::string_view word, std::uint32_t color)
@@ -44,7 +44,7 @@ constexpr LeafStyle planned(const Roles& roles)
 }
 
 // In the order of enum Leaf.
-constexpr std::array<LeafStyle, kLeafCount> kDark {
+constexpr std::array<LeafStyle, kLeafCount> kDark{
     hollow(Leaf::Unattributed, '?', "unattributed", Pattern::Dashed, rgb(0xB9BEC4)),
     solid(Leaf::Compute, 'C', "compute", 0x449BEB),
     lined(Leaf::BelowRoofline, 'U', "below roofline", Pattern::Border, 0, 0, 0x1E3A57, 0x449BEB),
@@ -65,7 +65,7 @@ constexpr std::array<LeafStyle, kLeafCount> kDark {
     planned(kDarkRoles),
     hollow(Leaf::NotRecorded, ' ', "not recorded", Pattern::Dotted, rgb(0x2D343A)),
 };
-constexpr std::array<LeafStyle, kLeafCount> kLight {
+constexpr std::array<LeafStyle, kLeafCount> kLight{
     hollow(Leaf::Unattributed, '?', "unattributed", Pattern::Dashed, rgb(0x5A636C)),
     solid(Leaf::Compute, 'C', "compute", 0x2467B8),
     lined(Leaf::BelowRoofline, 'U', "below roofline", Pattern::Border, 0, 0, 0xDCE8F6, 0x2467B8),
@@ -87,8 +87,8 @@ constexpr std::array<LeafStyle, kLeafCount> kLight {
     hollow(Leaf::NotRecorded, ' ', "not recorded", Pattern::Dotted, rgb(0xD5DAE0)),
 };
 
-constexpr std::array<std::uint32_t, kHeatSteps> kDarkHeat { 0x1B1F23, 0x5A2A10, 0xA84413, 0xE0631F, 0xFFB48A };
-constexpr std::array<std::uint32_t, kHeatSteps> kLightHeat { 0xF3F5F7, 0xF2C3AE, 0xDD7B50, 0xB43506, 0x6E1D00 };
+constexpr std::array<std::uint32_t, kHeatSteps> kDarkHeat{ 0x1B1F23, 0x5A2A10, 0xA84413, 0xE0631F, 0xFFB48A };
+constexpr std::array<std::uint32_t, kHeatSteps> kLightHeat{ 0xF3F5F7, 0xF2C3AE, 0xDD7B50, 0xB43506, 0x6E1D00 };
 
 // Relative luminance, WCAG 2.2 definition.
 double luminance(Color color)
@@ -119,23 +119,40 @@ Leaf leafOf(tracing::SpanClass spanClass)
 {
     using tracing::SpanClass;
     switch (spanClass) {
-    case SpanClass::Unattributed: return Leaf::Unattributed;
-    case SpanClass::Compute: return Leaf::Compute;
-    case SpanClass::Transfer: return Leaf::Transfer;
-    case SpanClass::Wait: return Leaf::Wait;
-    case SpanClass::Communication: return Leaf::Communication;
-    case SpanClass::Bubble: return Leaf::Bubble;
-    case SpanClass::Copy: return Leaf::Copy;
-    case SpanClass::Host: return Leaf::Host;
-    case SpanClass::Launch: return Leaf::Launch;
-    case SpanClass::Descheduled: return Leaf::Descheduled;
-    case SpanClass::Data: return Leaf::Data;
-    case SpanClass::Checkpoint: return Leaf::Checkpoint;
-    case SpanClass::Lost: return Leaf::Lost;
-    case SpanClass::Start: return Leaf::Start;
-    case SpanClass::Recompute: return Leaf::Recompute;
-    case SpanClass::Optimizer: return Leaf::Compute;
-    case SpanClass::Imbalance: return Leaf::Imbalance;
+    case SpanClass::Unattributed:
+        return Leaf::Unattributed;
+    case SpanClass::Compute:
+        return Leaf::Compute;
+    case SpanClass::Transfer:
+        return Leaf::Transfer;
+    case SpanClass::Wait:
+        return Leaf::Wait;
+    case SpanClass::Communication:
+        return Leaf::Communication;
+    case SpanClass::Bubble:
+        return Leaf::Bubble;
+    case SpanClass::Copy:
+        return Leaf::Copy;
+    case SpanClass::Host:
+        return Leaf::Host;
+    case SpanClass::Launch:
+        return Leaf::Launch;
+    case SpanClass::Descheduled:
+        return Leaf::Descheduled;
+    case SpanClass::Data:
+        return Leaf::Data;
+    case SpanClass::Checkpoint:
+        return Leaf::Checkpoint;
+    case SpanClass::Lost:
+        return Leaf::Lost;
+    case SpanClass::Start:
+        return Leaf::Start;
+    case SpanClass::Recompute:
+        return Leaf::Recompute;
+    case SpanClass::Optimizer:
+        return Leaf::Compute;
+    case SpanClass::Imbalance:
+        return Leaf::Imbalance;
     }
     return Leaf::Unattributed;
 }

@@ -20,7 +20,8 @@ struct Color {
 };
 constexpr Color rgb(std::uint32_t hex)
 {
-    return { static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8), static_cast<std::uint8_t>(hex) };
+    return { static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8),
+        static_cast<std::uint8_t>(hex) };
 }
 
 /// Colours that are no leaf: the canvas and what is written on it.

@@ -1,0 +1,277 @@
+#include "app/timeline/timeline_widget.h"
+
+#include "app/timeline/scene_update.h"
+
+#include <QDateTime>
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope::app::timeline {
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr double kMarginShare = 0.5; ///< of the visible window, loaded on either side so that a pan shows data at once
+constexpr std::int64_t kStaleNs = 30'000'000'000; ///< a run that has been silent for longer has no live head
+constexpr double kHeadShare = 0.94; ///< where the head stands while it is followed
+
+} // namespace
+
+TimelineWidget::TimelineWidget(QWidget* parent)
+    : QWidget(parent)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    clock_.start();
+    pollTimer_.setInterval(kPollMs);
+    connect(&pollTimer_, &QTimer::timeout, this, [this] {
+        if (loader_)
+            loader_->poll();
+    });
+}
+
+TimelineWidget::~TimelineWidget() = default;
+
+void TimelineWidget::openFile(const QString& path)
+{
+    closeFile();
+    loader_ = std::make_unique<Loader>(path.toStdString());
+    connect(loader_.get(), &Loader::factsRead, this, &TimelineWidget::takeFacts);
+    connect(loader_.get(), &Loader::laneLoaded, this, &TimelineWidget::takeContent);
+    connect(loader_.get(), &Loader::collectiveRead, this, &TimelineWidget::takeCollective);
+    connect(loader_.get(), &Loader::failed, this, &TimelineWidget::failed);
+    connect(loader_.get(), &Loader::minimapRead, this, [this](const std::shared_ptr<const Minimap>& minimap) {
+        scene_.minimap = minimap;
+        update();
+    });
+    follow_ = Follow::Whole;
+    loader_->poll();
+    pollTimer_.start();
+}
+
+void TimelineWidget::closeFile()
+{
+    pollTimer_.stop();
+    loader_.reset();
+    const Theme theme = scene_.theme;
+    scene_ = Scene{};
+    scene_.theme = theme;
+    scene_.width = static_cast<float>(width());
+    scene_.height = static_cast<float>(height());
+    history_.clear();
+    folded_.clear();
+    shownJobs_.clear();
+    lanesMissing_ = 0;
+    requestPending_ = false;
+    follow_ = Follow::None;
+    update();
+}
+
+void TimelineWidget::releaseReaders()
+{
+    if (loader_)
+        loader_->release();
+}
+
+void TimelineWidget::setTheme(Theme theme)
+{
+    scene_.theme = theme;
+    update();
+}
+
+double TimelineWidget::plotWidth() const
+{
+    return std::max(16.0, width() - static_cast<double>(kTitleWidth + kRightMargin));
+}
+
+bool TimelineWidget::settled() const
+{
+    return loader_ && scene_.facts->dataVersion != 0 && lanesMissing_ == 0 && !requestPending_ && scene_.minimap;
+}
+
+void TimelineWidget::takeFacts(const FactsPtr& facts)
+{
+    scene_.facts = facts;
+    layOut(scene_, folded_);
+    if (facts->run.finished) {
+        pollTimer_.stop();
+        scene_.liveHeadNs.reset();
+        scene_.behindNs.reset();
+    } else {
+        const std::int64_t nowNs = QDateTime::currentMSecsSinceEpoch() * 1'000'000;
+        const std::int64_t behind = nowNs - (facts->run.originUtcNs + facts->window.endNs);
+        const bool alive = behind < kStaleNs;
+        scene_.liveHeadNs = alive ? std::optional(facts->window.endNs) : std::nullopt;
+        scene_.behindNs = alive ? std::optional(behind) : std::nullopt;
+    }
+    followHead();
+    loader_->requestMinimap(facts, static_cast<int>(plotWidth()));
+    requestPending_ = true;
+    requestData();
+    update();
+}
+
+void TimelineWidget::followHead()
+{
+    const tracing::Window run = scene_.facts->window;
+    if (follow_ == Follow::Whole) {
+        applyView(TimeMap::fit(run, static_cast<double>(kTitleWidth), plotWidth()));
+        if (scene_.facts->run.finished && run.durationNs() > 0)
+            setFollowing(false);
+    } else if (follow_ == Follow::Head) {
+        TimeMap map = scene_.map;
+        map.beginNs = static_cast<double>(run.endNs) - kHeadShare * map.spanNs();
+        applyView(map);
+    }
+}
+
+void TimelineWidget::setFollowing(bool follow)
+{
+    const Follow wanted = follow ? Follow::Head : Follow::None;
+    if (follow_ == wanted)
+        return;
+    follow_ = wanted;
+    followHead();
+    emit followingChanged(follow);
+}
+
+void TimelineWidget::takeContent(quint64 job, const ContentPtr& content)
+{
+    if (job == job_ && lanesMissing_ > 0)
+        --lanesMissing_;
+    quint64& shown = shownJobs_[content->lane];
+    if (job >= shown) { // an answer to an earlier question may overtake none
+        shown = job;
+        const float header = scene_.headerHeight();
+        const auto known = scene_.laneLevels;
+        putContent(scene_, content);
+        if (known != scene_.laneLevels || header != scene_.headerHeight())
+            layOut(scene_, folded_);
+        update();
+    }
+    if (lanesMissing_ == 0 && requestPending_)
+        requestData();
+}
+
+void TimelineWidget::takeCollective(const CollectiveDetails& details)
+{
+    if (details.instance != scene_.selection.instance())
+        return;
+    scene_.selection.parts = details.parts;
+    scene_.selection.match = details.match;
+    emit selectionChanged(scene_.selection);
+    update();
+}
+
+std::vector<std::size_t> TimelineWidget::wantedLanes() const
+{
+    std::vector<std::size_t> visible;
+    std::vector<std::size_t> hidden;
+    const float top = scene_.scroll;
+    const float bottom = scene_.scroll + scene_.height;
+    std::set<std::size_t> seen;
+    for (const Box& box : scene_.layout.boxes()) {
+        if (box.lane && seen.insert(*box.lane).second)
+            (box.bottom() >= top && box.top <= bottom ? visible : hidden).push_back(*box.lane);
+    }
+    // Marks and micro-batches of lanes just out of sight matter, those of a thousand ranks do not.
+    hidden.resize(std::min<std::size_t>(hidden.size(), 64));
+    visible.insert(visible.end(), hidden.begin(), hidden.end());
+    return visible;
+}
+
+void TimelineWidget::requestData()
+{
+    if (!loader_ || scene_.facts->dataVersion == 0)
+        return;
+    const TimeMap& map = scene_.map;
+    const double marginNs = kMarginShare * map.spanNs();
+    const tracing::Window visible = map.window();
+    const bool covered = requestedNsPerPx_ == map.nsPerPx && visible.beginNs >= requestedWindow_.beginNs
+        && visible.endNs <= requestedWindow_.endNs;
+    // A growing file asks again and again; a question must first be answered, or no answer would ever be shown.
+    if (covered && (!requestPending_ || lanesMissing_ > 0))
+        return;
+    const std::vector<std::size_t> lanes = wantedLanes();
+    requestedWindow_ = { static_cast<std::int64_t>(std::floor(map.beginNs - marginNs)),
+        static_cast<std::int64_t>(std::ceil(map.endNs() + marginNs)) };
+    requestedNsPerPx_ = map.nsPerPx;
+    requestPending_ = false;
+    lanesMissing_ = lanes.size();
+    loader_->requestLanes(++job_, scene_.facts, lanes, requestedWindow_, map.nsPerPx);
+}
+
+void TimelineWidget::setView(const TimeMap& map, bool jump)
+{
+    history_.leave(scene_.map, jump, clock_.elapsed());
+    setFollowing(false);
+    applyView(map);
+}
+
+void TimelineWidget::applyView(const TimeMap& map)
+{
+    const TimeMap placed = map.resized(static_cast<double>(kTitleWidth), plotWidth());
+    scene_.map = placed.clampedTo(scene_.facts->window);
+    requestData();
+    update();
+    emit viewChanged(scene_.map.window());
+}
+
+void TimelineWidget::setScroll(float scroll)
+{
+    const float room = scene_.layout.height() - (scene_.height - scene_.headerHeight());
+    const float clamped = std::clamp(std::round(scroll), 0.0F, std::max(0.0F, room));
+    if (clamped == scene_.scroll)
+        return;
+    scene_.scroll = clamped;
+    update();
+}
+
+void TimelineWidget::showWindow(tracing::Window window)
+{
+    const double margin = 0.04 * static_cast<double>(window.durationNs());
+    TimeMap map = TimeMap::fit(window, static_cast<double>(kTitleWidth), plotWidth() / 1.08);
+    map.beginNs -= margin;
+    setView(map, true);
+}
+
+void TimelineWidget::select(const Hit& hit)
+{
+    scene_.selection = Selection{};
+    scene_.selection.hit = hit;
+    if (hit.span) {
+        scene_.selection.name = scene_.facts->name(hit.span->name);
+        if (loader_ && hit.span->row == RowKind::Collective && hit.span->instance >= 0)
+            loader_->requestCollective(scene_.facts, *hit.span);
+    }
+    emit selectionChanged(scene_.selection);
+    update();
+}
+
+void TimelineWidget::clearSelection()
+{
+    scene_.selection = Selection{};
+    emit selectionChanged(scene_.selection);
+    update();
+}
+
+void TimelineWidget::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.drawImage(QPointF(0, 0), canvas_.draw(scene_, static_cast<float>(devicePixelRatioF())));
+}
+
+void TimelineWidget::resizeEvent(QResizeEvent*)
+{
+    scene_.width = static_cast<float>(width());
+    scene_.height = static_cast<float>(height());
+    if (follow_ == Follow::Whole)
+        followHead();
+    else
+        applyView(scene_.map);
+    setScroll(scene_.scroll);
+}
+
+} // namespace rankscope::app::timeline

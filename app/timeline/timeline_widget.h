@@ -1,0 +1,112 @@
+#pragma once
+
+#include "app/timeline/canvas.h"
+#include "app/timeline/core/scene.h"
+#include "app/timeline/core/view_history.h"
+#include "app/timeline/loader.h"
+
+#include <QElapsedTimer>
+#include <QTimer>
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace rankscope::app::timeline {
+
+/// The timeline of one run: shows the file while it grows, answers to mouse and keys (UX.md), tells what is selected.
+/// Reading happens on worker threads; until new data is there the last picture stays, moved and scaled with the view.
+class TimelineWidget : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit TimelineWidget(QWidget* parent = nullptr);
+    ~TimelineWidget() override;
+
+    void openFile(const QString& path); ///< closes the one before
+    void closeFile();
+    void releaseReaders(); ///< lets the collector finish the file; reading goes on when it is next needed
+    void setTheme(Theme theme);
+
+    void showWindow(tracing::Window window); ///< zooms there; the way back is in the history
+    tracing::Window visibleWindow() const { return scene_.map.window(); }
+    void select(const Hit& hit);
+    void clearSelection();
+    const Selection& selection() const { return scene_.selection; }
+    void setFollowing(bool follow); ///< keep the head of a growing run in view
+    bool following() const { return follow_ != Follow::None; }
+
+    const Scene& scene() const { return scene_; }
+    bool settled() const; ///< the picture shows all that was asked for
+    QSize minimumSizeHint() const override { return { 480, 240 }; }
+
+public slots:
+    // What the keys do, for menus.
+    void zoom(double factor); ///< around the pointer, else the middle
+    void pan(double pages); ///< by a share of the visible width
+    void fitSelection(); ///< again: the whole run
+    void reset();
+    void historyBack();
+    void historyForward();
+    void selectNext(int direction); ///< next (1) or previous (-1) span of the lane
+    void selectionToArea();
+
+signals:
+    void selectionChanged(const rankscope::app::timeline::Selection& selection);
+    void viewChanged(rankscope::tracing::Window window);
+    void followingChanged(bool following);
+    void failed(const QString& message);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+private:
+    enum class Follow { None, Whole, Head }; ///< Whole: a run just opened, all of it is kept in view
+    enum class Drag { None, Area, Pan, Minimap };
+
+    void takeFacts(const FactsPtr& facts);
+    void takeContent(quint64 job, const ContentPtr& content);
+    void takeCollective(const CollectiveDetails& details);
+    void followHead();
+    void setView(const TimeMap& map, bool jump); ///< remembers the view before
+    void applyView(const TimeMap& map);
+    void setScroll(float scroll);
+    void requestData();
+    std::vector<std::size_t> wantedLanes() const; ///< visible ones first
+    double plotWidth() const;
+    std::optional<tracing::Window> selectedWindow() const;
+    void updateHover(QPointF at);
+    void centreMinimap(double x);
+    void toggleFold(const Box& box);
+    void handleClick(QPointF at);
+    bool handleViewKey(QKeyEvent* event);
+
+    Scene scene_;
+    Canvas canvas_;
+    std::unique_ptr<Loader> loader_;
+    ViewHistory history_;
+    QTimer pollTimer_;
+    QElapsedTimer clock_;
+    std::set<std::int32_t> folded_;
+    std::map<tracing::LaneId, quint64> shownJobs_;
+    quint64 job_ = 0;
+    std::size_t lanesMissing_ = 0; ///< of the current job
+    tracing::Window requestedWindow_;
+    double requestedNsPerPx_ = 0;
+    bool requestPending_ = false; ///< facts changed while lanes were being read
+    Follow follow_ = Follow::None;
+    Drag drag_ = Drag::None;
+    QPointF dragFrom_;
+    QPointF dragLast_;
+};
+
+} // namespace rankscope::app::timeline
