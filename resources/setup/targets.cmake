@@ -61,7 +61,8 @@ function(rs_add_test name)
     endif()
     list(JOIN ARG_LABELS "\\;" labels)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-        PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone})
+        # Tests share the cores: threads that wait for one another must not spin.
+        PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone} ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()
 
 # rs_add_benchmark(bench_tracing_store SOURCES x_bench.cpp DEPS tracing_store [LIBS ...])
