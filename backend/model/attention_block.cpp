@@ -3,6 +3,8 @@
 #include "kernels/attention.h"
 #include "kernels/elementwise.h"
 
+#include <algorithm>
+
 namespace rankscope::backend {
 
 AttentionBlock::Saved::Saved(const GptConfig& config, int sequences)
@@ -36,11 +38,9 @@ AttentionBlock::AttentionBlock(
 void AttentionBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
 {
     const std::int64_t rows = sequences_ * tokens_;
-    const kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
     norm_.forward(runner, saved.norm, in, rows);
     qkv_.forward(runner, saved.qkv.data(), saved.norm.y.data(), rows);
-    runner.run(attentionName_, attentionForwardCost(shape), rows,
-        [&] { kernels::cpu::attentionForward(saved.mixed.data(), saved.logSumExp.data(), saved.qkv.data(), shape); });
+    mixForward(runner, saved);
     // The projection then adds to the copy: one pass over memory less than a sum afterwards.
     runner.run(
         residualName_, kernels::copyCost(rows * width_), rows, [&] { kernels::cpu::copy(out, in, rows * width_); });
@@ -51,16 +51,41 @@ void AttentionBlock::backward(
     KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
     const std::int64_t rows = sequences_ * tokens_;
-    const kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
     float* narrow = workspace.narrow.data();
     float* dqkv = workspace.wide.data();
     projection_.backward(runner, narrow, gradient, saved.mixed.data(), rows);
-    runner.run(attentionName_, attentionBackwardCost(shape), rows, [&] {
-        kernels::cpu::attentionBackward(
-            dqkv, narrow, saved.mixed.data(), saved.qkv.data(), saved.logSumExp.data(), shape);
-    });
+    mixBackward(runner, saved, dqkv, narrow);
     qkv_.backward(runner, narrow, dqkv, saved.norm.y.data(), rows);
     norm_.backward(runner, saved.norm, gradient, narrow, in, rows);
+}
+
+void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const
+{
+    kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
+    const std::int64_t step = runner.sequencesAtOnce(sequences_, attentionForwardCost(shape).flop);
+    for (std::int64_t first = 0; first < sequences_; first += step) {
+        shape.B = std::min(step, sequences_ - first);
+        const std::int64_t row = first * tokens_;
+        runner.run(attentionName_, attentionForwardCost(shape), shape.B * tokens_, [&] {
+            kernels::cpu::attentionForward(saved.mixed.data() + row * width_, saved.logSumExp.data() + row * heads_,
+                saved.qkv.data() + row * 3 * width_, shape);
+        });
+    }
+}
+
+void AttentionBlock::mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const
+{
+    kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
+    const std::int64_t step = runner.sequencesAtOnce(sequences_, attentionBackwardCost(shape).flop);
+    for (std::int64_t first = 0; first < sequences_; first += step) {
+        shape.B = std::min(step, sequences_ - first);
+        const std::int64_t row = first * tokens_;
+        runner.run(attentionName_, attentionBackwardCost(shape), shape.B * tokens_, [&] {
+            kernels::cpu::attentionBackward(dqkv + row * 3 * width_, dmixed + row * width_,
+                saved.mixed.data() + row * width_, saved.qkv.data() + row * 3 * width_,
+                saved.logSumExp.data() + row * heads_, shape);
+        });
+    }
 }
 
 } // namespace rankscope::backend

@@ -36,6 +36,9 @@ public:
         KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
 
 private:
+    void mixForward(KernelRunner& runner, Saved& saved) const;
+    void mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const;
+
     std::int64_t sequences_, tokens_, heads_, width_;
     // In the order in which backward finishes them.
     Linear projection_, qkv_;

@@ -24,8 +24,9 @@ struct Parameter {
 /// What a stage calls while it computes, always on the calling thread and outside parallel regions. Either may be
 /// empty.
 struct StageHooks {
-    /// Between kernels, and inside long matrix products (which are then cut into pieces of about 100 us), so that an
-    /// exchange under way makes progress.
+    /// Between kernels, so that an exchange under way makes progress. Where it is set, long matrix products are cut
+    /// into pieces of at least 64 rows and attention into sequences, each a span of its own, as near to 100 us as that
+    /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
     std::function<void()> betweenKernels;
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
     /// cover the whole buffer in each backward pass; whoever sums over ranks listens to the last micro-batch only.
@@ -36,9 +37,9 @@ struct StageHooks {
 struct MicroBatch {
     int slot = 0; ///< which activation slot holds it between forward and backward, 0 .. slots - 1
     std::uint16_t number = 0; ///< for the recording
-    std::span<const std::int32_t> tokens {}; ///< (B, T), first stage only
-    std::span<const float> hiddenIn {}; ///< (B, T, C), all but the first stage
-    std::span<const std::int32_t> targets {}; ///< (B, T), last stage only
+    std::span<const std::int32_t> tokens{}; ///< (B, T), first stage only
+    std::span<const float> hiddenIn{}; ///< (B, T, C), all but the first stage
+    std::span<const std::int32_t> targets{}; ///< (B, T), last stage only
     float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
 };
 

@@ -24,13 +24,20 @@ void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microB
     microBatch_ = microBatch;
 }
 
-std::int64_t KernelRunner::rowsAtOnce(std::int64_t rows, double flop) const
+std::int64_t KernelRunner::rowsAtOnce(std::int64_t rows, double flop) const { return atOnce(rows, flop, kLeastRows); }
+
+std::int64_t KernelRunner::sequencesAtOnce(std::int64_t sequences, double flop) const
 {
-    if (!hooks_.betweenKernels)
-        return rows;
-    const double pieces = std::max(1.0, flop / (kPieceFlop * threads_));
-    const auto wanted = static_cast<std::int64_t>(static_cast<double>(rows) / pieces);
-    return std::clamp(wanted / kLeastRows * kLeastRows, std::min(kLeastRows, rows), rows);
+    return atOnce(sequences, flop, 1);
+}
+
+std::int64_t KernelRunner::atOnce(std::int64_t count, double flop, std::int64_t unit) const
+{
+    const double pieces = flop / (kPieceFlop * threads_);
+    if (!hooks_.betweenKernels || pieces <= 1)
+        return count;
+    const auto wanted = static_cast<std::int64_t>(static_cast<double>(count) / pieces);
+    return std::clamp(wanted / unit * unit, std::min(unit, count), count);
 }
 
 } // namespace rankscope::backend
