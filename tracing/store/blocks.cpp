@@ -55,6 +55,8 @@ void BlockIndex::clear()
 std::vector<Block> BlockIndex::touching(Window window) const
 {
     std::vector<Block> found;
+    if (window.endNs <= window.beginNs)
+        return found;
     // All blocks before the first whose running greatest end reaches the window end too early.
     const auto first = std::lower_bound(greatestEnd_.begin(), greatestEnd_.end(), window.beginNs);
     for (auto i = static_cast<std::size_t>(first - greatestEnd_.begin()); i < blocks_.size(); ++i) {

@@ -97,6 +97,8 @@ Result<Statement> prepareOne(const Database& database, const std::string& text)
     const int code
         = sqlite3_prepare_v2(database.handle(), text.c_str(), static_cast<int>(text.size()), &prepared, &rest);
     Statement query(prepared);
+    if (code == SQLITE_AUTH && text.find(kHiddenTable) != std::string::npos)
+        return Error("access to " + std::string(kHiddenTable) + " is prohibited");
     if (code == SQLITE_AUTH)
         return Error(database.lastError().message() == "not authorized" ? "only reading is allowed here: write a SELECT"
                                                                         : database.lastError().message());

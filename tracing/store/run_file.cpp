@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Pages of 8 KiB: a third less overhead than 4, and a window query does not read too much.
-constexpr std::string_view kCreateSettings = "PRAGMA page_size = 8192;";
+/// Until the first row there is nothing to lose, so nothing waits for the disk.
+constexpr std::string_view kCreateSettings = "PRAGMA page_size = 8192; PRAGMA synchronous = OFF;";
 
 /// Nothing is lost when a process dies; when the power fails at most the last moments are, and the file stays whole.
 /// Debian's SQLite overwrites deleted content by default, which a trace does not need.
@@ -105,6 +106,9 @@ Status checkFile(const std::string& path)
         return Error("not a regular file");
     if (status.st_size == 0)
         return Error("an empty file, not a run file");
+    // SQLite takes what is shorter than its smallest page for a new database.
+    if (status.st_size < 512)
+        return Error("not a run file (" + std::to_string(status.st_size) + " bytes)");
     return Done{};
 }
 
@@ -161,11 +165,11 @@ Result<Database> createRunFile(const std::string& path)
     if (!database)
         return database.error();
     std::string sql(kCreateSettings);
-    sql.append(kWriteSettings).append("BEGIN IMMEDIATE;").append(schemaText()).append(firstRowsText());
+    sql.append("BEGIN IMMEDIATE;").append(schemaText()).append(firstRowsText());
     sql.append("PRAGMA application_id = " + std::to_string(kApplicationId));
     sql.append("; PRAGMA user_version = " + std::to_string(kSchemaVersion) + "; COMMIT;");
     // Only now: so the file itself, and not its WAL, says from the first moment what it is.
-    sql.append("PRAGMA journal_mode = WAL");
+    sql.append("PRAGMA journal_mode = WAL;").append(kWriteSettings);
     if (auto made = database->execute(sql); !made)
         return made.error();
     return database;
@@ -192,17 +196,16 @@ Result<Database> openForWriting(const std::string& path)
 
 Status removeRunFile(const std::string& path)
 {
-    if (auto file = checkFile(path); !file) {
-        std::error_code ignored;
-        if (fs::exists(path, ignored) && !(fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0))
-            return file;
-    } else {
-        // Offset 68 of an SQLite file: the application id, big endian (sqlite.org/fileformat2.html, section 1.3).
-        std::array<char, 72> head{};
-        std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-        if (std::string_view(head.data(), 15) != "SQLite format 3" || std::string_view(head.data() + 68, 4) != "RSDB")
-            return Error("exists and is no run file; remove it or choose another name");
-    }
+    std::error_code unknown;
+    if (!fs::is_regular_file(path, unknown))
+        return Error("exists and is no file; choose another name");
+    // Offset 68 of an SQLite file: the application id, big endian (sqlite.org/fileformat2.html, section 1.3).
+    std::array<char, 72> head{};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    const bool isRun
+        = std::string_view(head.data(), 15) == "SQLite format 3" && std::string_view(head.data() + 68, 4) == "RSDB";
+    if (!isRun && fs::file_size(path, unknown) != 0)
+        return Error("exists and is no run file; remove it or choose another name");
     for (const char* suffix : { "", "-wal", "-shm", "-journal" }) {
         std::error_code error;
         fs::remove(path + suffix, error);

@@ -10,7 +10,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -137,11 +136,7 @@ Result<Statement*> TraceWriter::Impl::statement(std::string_view sql)
 
 Error TraceWriter::Impl::failed(const Error& error)
 {
-    std::string reason = error.message();
-    if (const int code = sqlite3_system_errno(database.handle());
-        code != 0 && (database.lastCode() & 0xff) == SQLITE_IOERR)
-        reason += " (" + std::generic_category().message(code) + ")";
-    failure = Error("write " + path + ": " + reason);
+    failure = error.in("write " + path);
     if (database.inTransaction())
         static_cast<void>(database.execute("ROLLBACK"));
     return *failure;
@@ -416,6 +411,8 @@ Status TraceWriter::setRingPosition(std::string_view ring, std::uint64_t positio
 
 Result<std::uint64_t> TraceWriter::ringPosition(std::string_view ring)
 {
+    if (impl_->failure)
+        return *impl_->failure;
     auto prepared = impl_->statement("SELECT position FROM ring_position WHERE ring = ?");
     if (!prepared)
         return prepared.error();
@@ -429,6 +426,8 @@ Result<std::uint64_t> TraceWriter::ringPosition(std::string_view ring)
 
 Result<InstanceId> TraceWriter::nextInstance()
 {
+    if (impl_->failure)
+        return *impl_->failure;
     auto greatest = impl_->database.integer("SELECT max(id) FROM collective_match");
     if (!greatest)
         return greatest.error();
@@ -437,6 +436,8 @@ Result<InstanceId> TraceWriter::nextInstance()
 
 Result<std::vector<CollectiveMatch>> TraceWriter::incompleteMatches()
 {
+    if (impl_->failure)
+        return *impl_->failure;
     std::string sql("SELECT ");
     sql.append(kMatchColumns).append(" FROM collective_match WHERE parts_present < parts_expected ORDER BY id");
     auto prepared = impl_->database.prepare(sql);
@@ -468,7 +469,12 @@ Status TraceWriter::finish(std::chrono::milliseconds patience)
         return marked;
     if (auto committed = commit(); !committed)
         return committed;
-    return impl_->foldInto(patience);
+    if (auto folded = impl_->foldInto(patience); !folded)
+        return folded;
+    const std::string path = impl_->path;
+    impl_ = std::make_unique<Impl>(path, Database());
+    impl_->failure = Error("write " + path + ": the run is finished");
+    return Done{};
 }
 
 } // namespace rankscope::tracing

@@ -68,6 +68,7 @@ public:
     /// Last act: marks the run finished, folds the WAL in and leaves a single file that can be mailed. Waits up to
     /// `patience` for readers to let go; if one does not, the file stays in WAL mode with an empty WAL, which is as
     /// good but for the two files beside it while somebody reads.
+    /// The writer lets go of the file and is of no further use.
     Status finish(std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 private:

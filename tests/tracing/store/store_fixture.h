@@ -1,16 +1,15 @@
 #pragma once
 
+#include "tests/support/temporary_directory.h"
 #include "tracing/model/rows.h"
 #include "tracing/store/trace_reader.h"
 #include "tracing/store/trace_writer.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <limits>
 #include <span>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace rankscope::tracing {
@@ -21,21 +20,11 @@ inline constexpr Window kAlways{ std::numeric_limits<std::int64_t>::min(), std::
 /// A folder for the test's file, gone afterwards.
 class StoreTest : public testing::Test {
 protected:
-    StoreTest()
-        : folder_(std::filesystem::temp_directory_path()
-            / ("rankscope_store_" + std::to_string(::getpid()) + "_"
-                + testing::UnitTest::GetInstance()->current_test_info()->name()))
-        , path_((folder_ / "run.rsdb").string())
-    {
-        std::filesystem::create_directories(folder_);
-    }
-    ~StoreTest() override { std::filesystem::remove_all(folder_); }
-
     TraceWriter create() { return std::move(*TraceWriter::open(path_, TraceWriter::Mode::CreateNew)); }
     TraceReader read() { return std::move(*TraceReader::open(path_)); }
 
-    std::filesystem::path folder_;
-    std::string path_;
+    support::TemporaryDirectory folder_;
+    std::string path_ = (folder_ / "run.rsdb").string();
 };
 
 /// Why something failed; "" if it did not.
