@@ -9,9 +9,9 @@ bin=$root/build/release/bin
 run=$out/run.rsdb
 cores=$(nproc)
 if ((cores >= 4)); then
-    layout=(parallel.dp=2 parallel.pp=2) ranks=4
+    sample=$root/samples/quickstart-4.toml ranks=4
 else
-    layout=(parallel.dp=1 parallel.pp=2) ranks=2
+    sample=$root/samples/quickstart.toml ranks=2
 fi
 
 say() { printf '\n== %s\n' "$*"; }
@@ -77,7 +77,7 @@ build
 say "3 train"
 rm -f "$run" "$run-wal" "$run-shm"
 open_app
-"$bin/rankscope" train --config "$root/samples/quickstart.toml" --out "$run" "${layout[@]}" 9>&- || {
+"$bin/rankscope" train --config "$sample" --out "$run" 9>&- || {
     status=$?
     ! app_is_open || kill "$app"
     exit "$status"

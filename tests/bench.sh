@@ -35,7 +35,7 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 # Pairs of the same training with and without the recorder, in turns so that a drifting machine hits both alike.
 measure_overhead() {
     local pairs=${RS_BENCH_PAIRS:-7} pair on off
-    local train=("$bin/rankscope" train --config samples/quickstart.toml train.steps=60 parallel.dp=1 parallel.pp=2)
+    local train=("$bin/rankscope" train --config samples/quickstart.toml train.steps=60)
     echo "recording overhead: $pairs pairs of 60 steps of the sample (pp 2), CPU seconds of ranks, launcher and collector"
     for ((pair = 0; pair < pairs; ++pair)); do
         rm -f "$scratch/run.rsdb"*
