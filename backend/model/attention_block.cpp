@@ -62,7 +62,7 @@ void AttentionBlock::backward(
 void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const
 {
     kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
-    const std::int64_t step = runner.sequencesAtOnce(sequences_, attentionForwardCost(shape).flop);
+    const std::int64_t step = runner.sequencesAtOnce(sequences_, heads_, attentionForwardCost(shape).flop);
     for (std::int64_t first = 0; first < sequences_; first += step) {
         shape.B = std::min(step, sequences_ - first);
         const std::int64_t row = first * tokens_;
@@ -76,7 +76,7 @@ void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const
 void AttentionBlock::mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const
 {
     kernels::AttentionShape shape{ sequences_, tokens_, heads_, width_ / heads_ };
-    const std::int64_t step = runner.sequencesAtOnce(sequences_, attentionBackwardCost(shape).flop);
+    const std::int64_t step = runner.sequencesAtOnce(sequences_, heads_, attentionBackwardCost(shape).flop);
     for (std::int64_t first = 0; first < sequences_; first += step) {
         shape.B = std::min(step, sequences_ - first);
         const std::int64_t row = first * tokens_;

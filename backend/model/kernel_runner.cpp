@@ -26,9 +26,9 @@ void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microB
 
 std::int64_t KernelRunner::rowsAtOnce(std::int64_t rows, double flop) const { return atOnce(rows, flop, kLeastRows); }
 
-std::int64_t KernelRunner::sequencesAtOnce(std::int64_t sequences, double flop) const
+std::int64_t KernelRunner::sequencesAtOnce(std::int64_t sequences, std::int64_t heads, double flop) const
 {
-    return atOnce(sequences, flop, 1);
+    return atOnce(sequences, flop, (threads_ + heads - 1) / heads);
 }
 
 std::int64_t KernelRunner::atOnce(std::int64_t count, double flop, std::int64_t unit) const

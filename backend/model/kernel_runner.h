@@ -39,8 +39,8 @@ public:
 
     /// Rows of a product's result to compute in one go: all, unless somebody wants to be called every 100 us or so.
     std::int64_t rowsAtOnce(std::int64_t rows, double flop) const;
-    /// The same for attention, whose sequences do not share anything: a piece is at least one.
-    std::int64_t sequencesAtOnce(std::int64_t sequences, double flop) const;
+    /// The same for attention, whose work divides into heads: a piece is whole sequences with a head for each thread.
+    std::int64_t sequencesAtOnce(std::int64_t sequences, std::int64_t heads, double flop) const;
 
     void gradientsReady(std::size_t begin, std::size_t end) const
     {

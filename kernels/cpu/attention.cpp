@@ -127,13 +127,17 @@ RS_SIMD_CLONES void writeRow(float* y, const float* x, float factor, std::int64_
         y[i] = factor * x[i];
 }
 
-RS_SIMD_CLONES float dot(const float* x, const float* y, std::int64_t n)
+// delta (T) = the inner products of the rows of dy and out.
+RS_SIMD_CLONES void innerProducts(float* delta, const float* dy, const float* out, const Head& head)
 {
-    float sum = 0;
+    const std::int64_t D = head.D;
+    for (std::int64_t t = 0; t < head.T; ++t, dy += head.outRow, out += head.outRow) {
+        float sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < n; ++i)
-        sum += x[i] * y[i];
-    return sum;
+        for (std::int64_t d = 0; d < D; ++d)
+            sum += dy[d] * out[d];
+        delta[t] = sum;
+    }
 }
 
 void forwardHead(float* out, float* logSumExp, const float* qkv, const Head& head)
@@ -164,7 +168,7 @@ void forwardHead(float* out, float* logSumExp, const float* qkv, const Head& hea
 
 // What one head's backward pass works on, in scratch memory.
 struct BackwardBuffers {
-    float *q, *k, *v, *dy, *keysTransposed, *valuesTransposed, *dk, *dv, *scores, *dscores, *dq;
+    float *q, *k, *v, *dy, *keysTransposed, *valuesTransposed, *dk, *dv, *scores, *dscores, *dq, *delta;
 
     BackwardBuffers(Scratch& scratch, const Head& head)
     {
@@ -173,16 +177,16 @@ struct BackwardBuffers {
         scores = scratch.take(kQueryBlock * head.paddedT);
         dscores = scratch.take(kQueryBlock * head.paddedT);
         dq = scratch.take(kQueryBlock * head.paddedD);
+        delta = scratch.take(head.paddedT);
     }
     static std::int64_t floats(const Head& head)
     {
-        return 8 * head.cells() + kQueryBlock * (2 * head.paddedT + head.paddedD);
+        return 8 * head.cells() + kQueryBlock * (2 * head.paddedT + head.paddedD) + head.paddedT;
     }
 };
 
 // Adds one block of queries to dk and dv and leaves its dq. Dao et al. 2022, algorithm 4.
-void backwardBlock(
-    const BackwardBuffers& w, const float* out, const float* logSumExp, std::int64_t first, const Head& head)
+void backwardBlock(const BackwardBuffers& w, const float* logSumExp, std::int64_t first, const Head& head)
 {
     const std::int64_t D = head.paddedD, T = head.paddedT, keys = first + kQueryBlock;
     const std::int64_t rows = std::min(kQueryBlock, head.T - first);
@@ -191,8 +195,8 @@ void backwardBlock(
     multiplyTile({ w.scores, keys, q, D, 1, w.keysTransposed, T, kQueryBlock, keys, D, false });
     multiplyTile({ w.dscores, keys, dy, D, 1, w.valuesTransposed, T, kQueryBlock, keys, D, false });
     for (std::int64_t r = 0; r < rows; ++r) {
-        const float delta = dot(dy + r * D, out + (first + r) * head.outRow, head.D);
-        softmaxBackwardRow(w.scores + r * keys, w.dscores + r * keys, first + r + 1, keys, logSumExp[first + r], delta);
+        softmaxBackwardRow(
+            w.scores + r * keys, w.dscores + r * keys, first + r + 1, keys, logSumExp[first + r], w.delta[first + r]);
     }
     // Rows beyond the last token are padding: no probability may leave them.
     std::fill(w.scores + rows * keys, w.scores + kQueryBlock * keys, 0.0F);
@@ -213,10 +217,11 @@ void backwardHead(
     packRows(w.dy, dout, head.outRow, 1, head);
     packTransposed(w.keysTransposed, w.k, head);
     packTransposed(w.valuesTransposed, w.v, head);
+    innerProducts(w.delta, dout, out, head);
     std::fill(w.dk, w.dk + head.cells(), 0.0F);
     std::fill(w.dv, w.dv + head.cells(), 0.0F);
     for (std::int64_t first = 0; first < head.T; first += kQueryBlock) {
-        backwardBlock(w, out, logSumExp, first, head);
+        backwardBlock(w, logSumExp, first, head);
         for (std::int64_t r = 0; r < std::min(kQueryBlock, head.T - first); ++r)
             writeRow(dqkv + (first + r) * head.qkvRow, w.dq + r * head.paddedD, head.scale, head.D);
     }

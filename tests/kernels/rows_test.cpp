@@ -1,3 +1,4 @@
+#include "kernels/cpu/simd.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
 #include "kernels/gelu.h"
@@ -24,6 +25,19 @@ const std::vector<Size> kSizes{ { 1, 1 }, { 7, 13 }, { 65, 33 }, { 301, 129 } };
 Values zeros(std::int64_t n) { return Values(static_cast<std::size_t>(n)); }
 
 } // namespace
+
+TEST(FastExp, IsWithinTwoTenMillionthsOverItsRange)
+{
+    double worst = 0;
+    for (int i = -87000; i <= 88000; i += 5) {
+        const float x = static_cast<float>(i) / 1000;
+        const double exact = std::exp(static_cast<double>(x));
+        worst = std::max(worst, std::abs(static_cast<double>(cpu::fastExp(x)) - exact) / exact);
+    }
+    EXPECT_LT(worst, 2e-7);
+    EXPECT_EQ(cpu::fastExp(0), 1);
+    EXPECT_EQ(cpu::fastExp(-1000), cpu::fastExp(-87)); // not 0, but nothing to a sum
+}
 
 TEST(Gelu, HandValues)
 {

@@ -76,8 +76,8 @@ TEST(KernelRunner, CutsOnlyWhereSomebodyWantsToBeCalled)
     EXPECT_EQ(runner.rowsAtOnce(1000, 1e12), 64); // never less
     EXPECT_EQ(runner.rowsAtOnce(10, 1e12), 10); // there is no more
     EXPECT_EQ(runner.rowsAtOnce(1000, 1e6), 1000); // short enough
-    EXPECT_EQ(runner.sequencesAtOnce(4, 20e6), 2);
-    EXPECT_EQ(runner.sequencesAtOnce(4, 1e12), 1);
+    EXPECT_EQ(runner.sequencesAtOnce(4, 6, 20e6), 2);
+    EXPECT_EQ(runner.sequencesAtOnce(4, 6, 1e12), 1);
 }
 
 } // namespace rankscope::backend
