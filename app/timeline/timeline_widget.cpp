@@ -97,6 +97,7 @@ void TimelineWidget::takeFacts(const FactsPtr& facts)
     layOut(scene_, folded_);
     if (facts->run.finished) {
         pollTimer_.stop();
+        loader_->release(); // the collector may be waiting to fold the WAL in
         scene_.liveHeadNs.reset();
         scene_.behindNs.reset();
     } else {

@@ -106,26 +106,32 @@ std::string spanName(const SpanRecord& span, const RunFacts& facts)
     return std::string(leafStyle(leafOf(span.spanClass), Theme::Dark).word);
 }
 
-std::string waitLabel(const SpanRecord& span)
+Wordings waitLabel(const SpanRecord& span)
 {
-    return withLetter(SpanClass::Wait, durationText(span.splitNs - span.beginNs) + waitingFor(span));
+    const std::string time = durationText(span.splitNs - span.beginNs);
+    return { withLetter(SpanClass::Wait, time + waitingFor(span)), withLetter(SpanClass::Wait, time), "W" };
 }
 
-std::string transferLabel(const SpanRecord& span)
+Wordings transferLabel(const SpanRecord& span)
 {
-    return withLetter(SpanClass::Transfer, durationText(span.endNs - span.splitNs));
+    return { withLetter(SpanClass::Transfer, durationText(span.endNs - span.splitNs)), "T" };
 }
 
-std::string spanLabel(const SpanRecord& span, const RunFacts& facts)
+Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
 {
+    const std::string time = durationText(span.durationNs());
     if (span.row == RowKind::Bubble) {
-        std::string text = std::string(toString(span.phase)) + " " + durationText(span.durationNs());
+        const std::string phase = withLetter(SpanClass::Bubble, std::string(toString(span.phase)));
+        Wordings words{ phase + " " + time, phase, "B" };
         if (span.peer)
-            text += ", waits for rank " + std::to_string(*span.peer);
-        return withLetter(SpanClass::Bubble, text);
+            words.insert(words.begin(), words.front() + ", waits for rank " + std::to_string(*span.peer));
+        return words;
     }
-    const std::string text = spanName(span, facts) + " " + durationText(span.durationNs());
-    return isWaste(span) ? withLetter(span.spanClass, text) : text;
+    const std::string name = spanName(span, facts);
+    if (!isWaste(span))
+        return { name + "   " + time, name };
+    const std::string text = withLetter(span.spanClass, name);
+    return { text + " " + time, text, text.substr(0, 1) };
 }
 
 std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts)

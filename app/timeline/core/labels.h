@@ -9,10 +9,13 @@
 
 namespace rankscope::app::timeline {
 
+/// Ways to say the same, the longest first: the one that fits is shown, and if none does, the shortest is cut.
+using Wordings = std::vector<std::string>;
+
 /// Text inside a span: letter first on waste, then what and how long.
-std::string spanLabel(const SpanRecord& span, const RunFacts& facts);
-std::string waitLabel(const SpanRecord& span); ///< of a matched collective: "W 1.00 s waiting for rank 2"
-std::string transferLabel(const SpanRecord& span); ///< "T 12.1 ms"
+Wordings spanLabel(const SpanRecord& span, const RunFacts& facts);
+Wordings waitLabel(const SpanRecord& span); ///< of a matched collective: "W 1.00 s waiting for rank 2"
+Wordings transferLabel(const SpanRecord& span); ///< "T 12.1 ms"
 
 /// Name by which spans count as the same: hovering one outlines all.
 std::string spanName(const SpanRecord& span, const RunFacts& facts);

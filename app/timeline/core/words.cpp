@@ -72,7 +72,7 @@ std::string rateText(double perSecond, const char* unit)
 std::string numberText(double value)
 {
     const double size = std::abs(value);
-    if (value == std::floor(value) && size < 1000)
+    if (size < 1e6 && (size >= 1000 || value == std::floor(value)))
         return format("%.*f", 0, value);
     return size >= 0.01 && size < 1000 ? threeDigits(value) : format("%.*g", 3, value);
 }

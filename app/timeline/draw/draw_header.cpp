@@ -20,10 +20,13 @@ void drawMinimapColumns(Painter& painter, const Scene& scene, Rect area)
         = TimeMap::fit(scene.facts->window, static_cast<double>(area.x0), static_cast<double>(area.width()));
     const auto columns = minimap.compute.size();
     const double columnNs = static_cast<double>(minimap.window.durationNs()) / static_cast<double>(columns);
+    const auto edge = [&](std::size_t column) {
+        const double ns = static_cast<double>(minimap.window.beginNs) + static_cast<double>(column) * columnNs;
+        return static_cast<float>(std::round(map.xOf(ns)));
+    };
     for (std::size_t i = 0; i < columns; ++i) {
-        const double beginNs = static_cast<double>(minimap.window.beginNs) + static_cast<double>(i) * columnNs;
-        const auto x0 = static_cast<float>(std::floor(map.xOf(beginNs)));
-        const auto x1 = static_cast<float>(std::floor(map.xOf(beginNs + columnNs)));
+        const float x0 = edge(i);
+        const float x1 = edge(i + 1);
         const float high = std::round(minimap.compute[i] * area.height());
         const float higher = std::round((minimap.compute[i] + minimap.waiting[i]) * area.height());
         painter.fill({ x0, area.y1 - high, x1, area.y1 }, compute);
@@ -79,7 +82,7 @@ void drawRuler(Painter& painter, const Scene& scene, float top)
 struct BandCell {
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    std::string text;
+    std::vector<std::string> wordings;
 };
 
 void drawBandCell(Painter& painter, const Scene& scene, float top, const BandCell& cell)
@@ -91,7 +94,7 @@ void drawBandCell(Painter& painter, const Scene& scene, float top, const BandCel
     painter.frame(rect, painter.role().line);
     const float x0 = std::max(rect.x0, kTitleWidth) + kLabelInset;
     const float room = std::min(rect.x1, scene.width) - kLabelInset - x0;
-    const std::string text = painter.elided(TextSize::Label, cell.text, room);
+    const std::string text = painter.fitting(TextSize::Label, cell.wordings, room);
     if (room >= 16 && !text.empty())
         painter.text(x0, rect.y0, rect.y1, TextSize::Label, painter.role().text, text);
 }
@@ -117,7 +120,8 @@ std::vector<BandCell> stepCells(const Scene& scene)
         if (outside || hidden)
             continue;
         const std::string name = "step " + std::to_string(step.step);
-        cells.push_back({ step.beginNs, step.endNs, name + "   " + durationText(step.endNs - step.beginNs) });
+        cells.push_back({ step.beginNs, step.endNs,
+            { name + "   " + durationText(step.endNs - step.beginNs), name, std::to_string(step.step) } });
     }
     return cells;
 }
@@ -126,8 +130,13 @@ std::vector<BandCell> microBatchCells(const Scene& scene)
 {
     std::vector<BandCell> cells;
     for (const SpanRecord& span : *scene.microBatches) {
-        const std::string name = span.microBatch ? std::to_string(*span.microBatch) : std::string();
-        cells.push_back({ span.beginNs, span.endNs, name + "   " + durationText(span.durationNs()) });
+        const std::string time = durationText(span.durationNs());
+        if (span.microBatch) {
+            const std::string number = std::to_string(*span.microBatch);
+            cells.push_back({ span.beginNs, span.endNs, { number + "   " + time, number } });
+        } else {
+            cells.push_back({ span.beginNs, span.endNs, { time } });
+        }
     }
     return cells;
 }

@@ -126,10 +126,10 @@ private:
             drawLabel(shown, style, label());
     }
 
-    void drawLabel(Rect shown, const LeafStyle& style, const std::string& label)
+    void drawLabel(Rect shown, const LeafStyle& style, const Wordings& label)
     {
         const TextSize size = shown.height() >= 18 ? TextSize::Label : TextSize::Smallest;
-        const std::string text = painter_.elided(size, label, shown.width() - 2 * kLabelInset);
+        const std::string text = painter_.fitting(size, label, shown.width() - 2 * kLabelInset);
         if (text.empty())
             return;
         const float x = shown.x0 + kLabelInset;

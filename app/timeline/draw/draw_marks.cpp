@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace rankscope::app::timeline {
 namespace {
@@ -56,21 +57,29 @@ void drawLateMarks(Painter& painter, const Scene& scene, const Box& box)
         if (mark.x < plot.x0 || mark.x > plot.x1)
             continue;
         const std::string text = "late " + durationText(mark.lateNs);
-        const float left = mark.x - kTrianglePx / 2;
-        float right = mark.x + kTrianglePx / 2 + 4 + painter.textWidth(TextSize::Label, text);
-        const auto covers = [&](float from, float to) {
-            return std::any_of(
-                taken.begin(), taken.end(), [&](const auto& other) { return from < other.second && to > other.first; });
+        const float half = kTrianglePx / 2;
+        const float needed = painter.textWidth(TextSize::Label, text) + 4;
+        const auto isFree = [&](float from, float to) {
+            return from >= plot.x0 && to <= plot.x1 && std::none_of(taken.begin(), taken.end(), [&](const auto& other) {
+                return from < other.second && to > other.first;
+            });
         };
-        const bool withText = right <= plot.x1 && !covers(left, right);
-        if (!withText)
-            right = mark.x + kTrianglePx / 2;
-        if (covers(left, right))
+        float left = mark.x - half;
+        float right = mark.x + half;
+        std::optional<float> textX;
+        if (isFree(left, right + needed)) {
+            textX = right + 4;
+            right += needed;
+        } else if (isFree(left - needed, right)) {
+            textX = left - needed;
+            left -= needed;
+        } else if (!isFree(std::max(left, plot.x0), std::min(right, plot.x1))) {
             continue;
+        }
         taken.emplace_back(left - 2, right + 6);
         painter.downTriangle(mark.x, top + box.height - 3, kTrianglePx, color);
-        if (withText)
-            painter.text(mark.x + kTrianglePx / 2 + 4, top, top + box.height, TextSize::Label, color, text);
+        if (textX)
+            painter.text(*textX, top, top + box.height, TextSize::Label, color, text);
     }
 }
 

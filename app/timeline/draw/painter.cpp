@@ -137,4 +137,13 @@ std::string Painter::elided(TextSize size, std::string_view text, float width) c
     return cut.empty() ? cut : cut.append(ellipsis);
 }
 
+std::string Painter::fitting(TextSize size, const std::vector<std::string>& wordings, float width) const
+{
+    for (const std::string& text : wordings) {
+        if (textWidth(size, text) <= width)
+            return text;
+    }
+    return wordings.empty() ? std::string() : elided(size, wordings.back(), width);
+}
+
 } // namespace rankscope::app::timeline

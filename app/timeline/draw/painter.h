@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope::app::timeline {
 
@@ -46,6 +47,8 @@ public:
     void text(float x, float top, float bottom, TextSize size, Color color, std::string_view text);
     /// The text, or as much of it as fits followed by an ellipsis; empty when not even that fits.
     std::string elided(TextSize size, std::string_view text, float width) const;
+    /// The first that fits, or as much as fits of the last.
+    std::string fitting(TextSize size, const std::vector<std::string>& wordings, float width) const;
 
 private:
     ImDrawList& list_;

@@ -21,8 +21,8 @@ void addMicroBatches(support::TraceBuilder& builder, int rank, std::int64_t base
             { 40'000'000'000, 120'000'000, 45 * kMs, tracing::Pass::Forward });
         builder.kernel(rank, ms(base, begin + 50, begin + 99), "matmul backward of the feed-forward layer",
             { 80'000'000'000, 240'000'000, 47 * kMs, tracing::Pass::Backward });
-        builder.range(rank, ms(base, begin, begin + 50), RangeKind::Forward, {}, 1);
-        builder.range(rank, ms(base, begin + 50, begin + 100), RangeKind::Backward, {}, 1);
+        builder.range(rank, ms(base, begin, begin + 50), RangeKind::Forward, {}, 2);
+        builder.range(rank, ms(base, begin + 50, begin + 100), RangeKind::Backward, {}, 2);
         builder.range(rank, ms(base, begin, begin + 100), RangeKind::MicroBatch, {}, 1);
     }
 }
