@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// Exit codes that scripts rely on.
+enum ExitCode {
+    kGood = 0,
+    kCheckSaidNo = 1,
+    kWrongUsage = 2,
+    kUnreadableInput = 3,
+    kOwnFault = 4,
+};
+
+// Each command writes its result to standard output, what went wrong to standard error in one line, and gives the exit
+// code.
+
+struct TrainArguments {
+    std::string config; ///< empty: defaults
+    std::string out; ///< empty: the first free of run.rsdb, run-2.rsdb, ...
+    bool json = false; ///< the ranks' JSON lines, also on a terminal
+    std::vector<std::string> overrides; ///< "key=value"
+};
+int trainCommand(const TrainArguments& arguments);
+
+struct CollectArguments {
+    std::string session;
+    std::string out;
+    std::string name;
+    bool quiet = false;
+};
+int collectCommand(const CollectArguments& arguments);
+
+struct InfoArguments {
+    std::string file; ///< may be empty with schema
+    bool json = false;
+    bool schema = false; ///< print the tables and columns with their meaning instead
+};
+int infoCommand(const InfoArguments& arguments);
+
+struct ReportArguments {
+    std::vector<std::string> files; ///< one, or two to compare
+    bool json = false;
+    bool brief = false; ///< --text
+    std::string steps; ///< "A:B" or empty
+};
+int reportCommand(const ReportArguments& arguments);
+
+struct SqlArguments {
+    std::string file;
+    std::string text;
+    bool csv = false;
+    bool json = false;
+};
+int sqlCommand(const SqlArguments& arguments);
+
+struct OpenArguments {
+    std::vector<std::string> files;
+};
+int openCommand(const OpenArguments& arguments);
+
+} // namespace rankscope::tracing

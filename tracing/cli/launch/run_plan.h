@@ -1,0 +1,25 @@
+#pragma once
+
+#include "tracing/model/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// What the launcher has to know of a configuration, as `rankscope-train --plan ... --json` says it.
+struct RunPlan {
+    bool ok = false;
+    std::vector<std::string> errors; ///< one line each: key and allowed values
+    std::vector<std::string> warnings; ///< such as a device that is not there
+    int ranks = 0;
+    int threads = 1; ///< of each rank
+    std::int64_t steps = 0; ///< 0: not told
+};
+
+/// An error where the text is not such a plan.
+Result<RunPlan> parsePlan(std::string_view json);
+
+} // namespace rankscope::tracing

@@ -1,0 +1,158 @@
+#include "tracing/cli/commands.h"
+#include "tracing/cli/terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <exception>
+#include <functional>
+
+namespace rankscope::tracing {
+
+namespace {
+
+/// The command that the arguments chose, to run once they are all understood.
+using Chosen = std::function<int()>;
+
+CLI::App* addCommand(CLI::App& app, const char* name, const char* does, const char* example)
+{
+    CLI::App* command = app.add_subcommand(name, does);
+    command->footer(std::string("Example:\n  ") + example);
+    return command;
+}
+
+void addTrain(CLI::App& app, TrainArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "train", "Trains under mpirun and records the run into one file",
+        "rankscope train --config samples/quickstart.toml --out run.rsdb train.steps=200 parallel.pp=2");
+    command->add_option("--config", arguments.config, "Configuration (TOML)")->type_name("F.toml");
+    command->add_option("--out", arguments.out, "Where the run goes; a run file of that name is replaced")
+        ->type_name("run.rsdb");
+    command->add_flag("--json", arguments.json, "One JSON line a step on standard output, also on a terminal");
+    command->add_option("settings", arguments.overrides, "Settings that override the configuration's")
+        ->type_name("key=value ...");
+    command->callback([&] { chosen = [&] { return trainCommand(arguments); }; });
+}
+
+void addCollect(CLI::App& app, CollectArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "collect", "Drains a session's rings into a file (train starts it by itself)",
+        "rankscope collect --session /dev/shm/my-session --out run.rsdb");
+    command->add_option("--session", arguments.session, "Session directory; RANKSCOPE_SESSION of the ranks")
+        ->type_name("DIR")
+        ->required();
+    command->add_option("--out", arguments.out, "Where the run goes")->type_name("run.rsdb")->required();
+    command->add_option("--name", arguments.name, "What the run is called; the file's name if left out");
+    command->add_flag("--quiet", arguments.quiet, "Only say what goes wrong");
+    command->callback([&] { chosen = [&] { return collectCommand(arguments); }; });
+}
+
+void addInfo(CLI::App& app, InfoArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(
+        app, "info", "Says what a run file holds: ranks, rows, losses, provenance", "rankscope info run.rsdb --json");
+    CLI::Option* file = command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb");
+    command->add_flag("--json", arguments.json, "As JSON");
+    CLI::Option* schema
+        = command->add_flag("--schema", arguments.schema, "Print every table and column with its meaning and unit");
+    command->callback([&, file, schema] {
+        if (file->count() == 0 && schema->count() == 0)
+            throw CLI::RequiredError("file");
+        chosen = [&] { return infoCommand(arguments); };
+    });
+}
+
+void addReport(CLI::App& app, ReportArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "report",
+        "Says where the time went: split and overlap per rank, collectives, kernels, findings",
+        "rankscope report run.rsdb --steps 10:20\n  rankscope report before.rsdb after.rsdb");
+    command->add_option("files", arguments.files, "Run file; two give a table of differences")
+        ->type_name("run.rsdb [other.rsdb]")
+        ->required()
+        ->expected(1, 2);
+    CLI::Option* json = command->add_flag("--json", arguments.json, "As JSON");
+    command->add_flag("--text", arguments.brief, "At most 20 lines, to paste into a message")->excludes(json);
+    command->add_option("--steps", arguments.steps, "Count steps A to B only")->type_name("A:B");
+    command->callback([&] { chosen = [&] { return reportCommand(arguments); }; });
+}
+
+void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "sql", "Asks a run file in SQL, read only",
+        "rankscope sql run.rsdb \"SELECT kind, count FROM loss_report\" --csv");
+    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command->add_option("query", arguments.text, "One SELECT; rankscope info --schema explains the tables")
+        ->type_name("\"SELECT ...\"")
+        ->required();
+    CLI::Option* csv = command->add_flag("--csv", arguments.csv, "Comma-separated values (RFC 4180)");
+    command->add_flag("--json", arguments.json, "As JSON")->excludes(csv);
+    command->callback([&] { chosen = [&] { return sqlCommand(arguments); }; });
+}
+
+void addOpen(CLI::App& app, OpenArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "open", "Shows runs in the app", "rankscope open run.rsdb");
+    command->add_option("files", arguments.files, "Run files")->type_name("FILE ...")->required();
+    command->callback([&] { chosen = [&] { return openCommand(arguments); }; });
+}
+
+/// One line, also where CLI11 says it in several.
+std::string oneLine(std::string text)
+{
+    for (char& letter : text) {
+        if (letter == '\n')
+            letter = ' ';
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+int run(int argc, char** argv)
+{
+    CLI::App app("Shows where a distributed training run loses its compute.", "rankscope");
+    app.set_version_flag("--version", RS_VERSION);
+    app.footer("Example:\n  rankscope train --config samples/quickstart.toml --out run.rsdb\n"
+               "  rankscope report run.rsdb --text");
+    TrainArguments train;
+    CollectArguments collect;
+    InfoArguments info;
+    ReportArguments report;
+    SqlArguments sql;
+    OpenArguments open;
+    Chosen chosen;
+    addTrain(app, train, chosen);
+    addCollect(app, collect, chosen);
+    addInfo(app, info, chosen);
+    addReport(app, report, chosen);
+    addSql(app, sql, chosen);
+    addOpen(app, open, chosen);
+    app.require_subcommand(1);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+            return app.exit(error);
+        const std::string first = argc > 1 ? argv[1] : "";
+        const auto commands = app.get_subcommands([&](CLI::App* command) { return command->get_name() == first; });
+        const bool knowsCommand = !commands.empty();
+        sayError(knowsCommand || first.empty() || first[0] == '-'
+                ? fmt::format("{}; see rankscope {}--help", oneLine(error.what()), knowsCommand ? first + " " : "")
+                : fmt::format("unknown command {}; expected train, collect, info, report, sql or open", first));
+        return kWrongUsage;
+    }
+    return chosen();
+}
+
+} // namespace
+
+} // namespace rankscope::tracing
+
+int main(int argc, char** argv)
+{
+    try {
+        return rankscope::tracing::run(argc, argv);
+    } catch (const std::exception& error) {
+        rankscope::tracing::sayError(error.what());
+        return rankscope::tracing::kOwnFault;
+    }
+}

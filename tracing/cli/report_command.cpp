@@ -1,0 +1,99 @@
+#include "tracing/analysis/run_analysis.h"
+#include "tracing/cli/commands.h"
+#include "tracing/cli/open_run.h"
+#include "tracing/cli/terminal.h"
+#include "tracing/export/difference.h"
+#include "tracing/export/report_json.h"
+#include "tracing/export/report_text.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+
+namespace rankscope::tracing {
+
+namespace {
+
+bool parseNumber(std::string_view text, std::int64_t& number)
+{
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+/// "A:B" means steps A to B, both counted; "A" means one.
+Result<StepRange> parseSteps(const std::string& text)
+{
+    const std::string_view all(text);
+    const std::size_t colon = all.find(':');
+    StepRange range;
+    const bool good = parseNumber(all.substr(0, colon), range.first)
+        && (colon == std::string_view::npos ? ((range.last = range.first), true)
+                                            : parseNumber(all.substr(colon + 1), range.last));
+    if (!good || range.last < range.first)
+        return Error(fmt::format("--steps {}: expected A:B with A not greater than B, such as 10:20", text));
+    return range;
+}
+
+/// A run as it was analysed, or the exit code that says why not.
+struct Analysed {
+    std::optional<RunAnalysis> run;
+    int exitCode = kGood;
+};
+
+Analysed analyseFile(const std::string& path, const AnalysisOptions& options)
+{
+    auto reader = openRun(path);
+    if (!reader) {
+        sayError(reader.error().message());
+        return { std::nullopt, kUnreadableInput };
+    }
+    auto run = analyse(*reader, options);
+    if (!run) {
+        sayError(run.error().in(path).message());
+        return { std::nullopt, options.steps ? kWrongUsage : kUnreadableInput };
+    }
+    return { std::move(*run), kGood };
+}
+
+std::string written(const ReportArguments& arguments, const std::vector<RunAnalysis>& runs)
+{
+    if (runs.size() == 2)
+        return arguments.json ? differenceJson(runs[0], runs[1]) : differenceText(runs[0], runs[1]);
+    if (arguments.json)
+        return reportJson(runs[0]);
+    return arguments.brief ? briefText(runs[0], arguments.files[0]) : reportText(runs[0]);
+}
+
+} // namespace
+
+int reportCommand(const ReportArguments& arguments)
+{
+    AnalysisOptions options;
+    if (!arguments.steps.empty()) {
+        const auto steps = parseSteps(arguments.steps);
+        if (!steps) {
+            sayError(steps.error().message());
+            return kWrongUsage;
+        }
+        options.steps = *steps;
+    }
+    StatusLine status(STDERR_FILENO);
+    options.progress = [&](int done, int ranks) {
+        if (done < ranks)
+            status.show(fmt::format("{} of {} ranks", done, ranks));
+        return true;
+    };
+    std::vector<RunAnalysis> runs;
+    for (const std::string& file : arguments.files) {
+        Analysed analysed = analyseFile(file, options);
+        status.clear();
+        if (!analysed.run)
+            return analysed.exitCode;
+        runs.push_back(std::move(*analysed.run));
+    }
+    writeOut(written(arguments, runs));
+    return kGood;
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "tracing/cli/launch/child.h"
+#include "tracing/cli/launch/mpi_noise.h"
+#include "tracing/cli/launch/run_lines.h"
+#include "tracing/cli/terminal.h"
+#include "tracing/model/result.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// A training run under way: mpirun, the collector beside it, and the person who watches and may want to stop it.
+class Training {
+public:
+    struct Settings {
+        ProgramCall ranks; ///< mpirun
+        ProgramCall collector;
+        std::filesystem::path sessionDir;
+        std::filesystem::path out;
+        std::int64_t steps = 0;
+        bool rawLines = false; ///< the ranks' JSON lines instead of a status line
+    };
+    explicit Training(Settings settings);
+
+    /// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD for this process and takes them from a descriptor instead.
+    Status prepare();
+    /// Starts the collector and waits until its file is there, so that nothing runs that cannot be recorded.
+    Status startCollector();
+    /// Runs the ranks until their end and gives mpirun's exit code.
+    Result<int> runRanks();
+    /// The ranks are gone: lets the collector finish the file. 0, or why the recording is not whole.
+    int finishCollector();
+
+    bool wasStopped() const { return stopsAsked_ > 0; }
+    bool wasKilled() const { return stopsAsked_ > 1; }
+    /// What Open MPI said, where that tells more than the ranks did.
+    std::vector<std::string> whatMpiSaid() const;
+
+private:
+    /// One of the ranks' two streams, which mpirun brings together.
+    struct Stream {
+        int descriptor = -1; ///< -1 at its end
+        LineSplitter lines;
+    };
+    void waitForEvents();
+    void takeSignals();
+    bool takeLines(); ///< what can be read now; false: nothing
+    void show(const Stream& stream, const std::string& line);
+    void askToStop();
+    void tendCollector();
+
+    Settings settings_;
+    ProgressText progress_;
+    StatusLine status_;
+    MpiNoiseFilter noise_;
+    Stream output_;
+    Stream errors_;
+    std::optional<Child> ranks_;
+    std::optional<Child> collector_;
+    int signals_ = -1; ///< signalfd
+    int stopsAsked_ = 0;
+    int collectorStarts_ = 0;
+    int recordingError_ = 0; ///< how the collector ended before its time
+};
+
+} // namespace rankscope::tracing
