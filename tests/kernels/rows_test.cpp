@@ -39,6 +39,19 @@ TEST(FastExp, IsWithinTwoTenMillionthsOverItsRange)
     EXPECT_EQ(cpu::fastExp(-1000), cpu::fastExp(-87)); // not 0, but nothing to a sum
 }
 
+TEST(FastExp, SpreadsWhatIsNotANumber)
+{
+    // A poisoned value must reach the loss, however it is vectorised: 37 lanes and a rest.
+    Values x(37, 0.5F), y(37), loss(1), lse(1);
+    x[20] = std::nanf("");
+    cpu::geluForward(y.data(), x.data(), 37);
+    EXPECT_TRUE(std::isnan(y[20]));
+    EXPECT_FALSE(std::isnan(y[21]));
+    const std::vector<std::int32_t> target{ 3 };
+    cpu::softmaxCrossEntropyForward(loss.data(), lse.data(), x.data(), target.data(), 1, 37);
+    EXPECT_TRUE(std::isnan(loss[0]));
+}
+
 TEST(Gelu, HandValues)
 {
     // Hendrycks and Gimpel's tanh form: 0 at 0; at 1 0.5 (1 + tanh(0.7978846 * 1.044715)) = 0.8411920; -0.1588080 at
