@@ -30,7 +30,7 @@ public:
     virtual int rank() const = 0;
     virtual int worldSize() const = 0;
 
-    /// Every rank adds the groups it belongs to; members give a group the same name.
+    /// Every rank adds the groups it belongs to; members give a group the same name. A name that is there gives its group.
     virtual GroupId addGroup(const Group& group) = 0;
 
     /// To another member of `group`. Need not be waited for before drain().

@@ -51,6 +51,10 @@ tracing::LocalName MessageCommunicator::nameOf(const char* text)
 
 GroupId MessageCommunicator::addGroup(const Group& group)
 {
+    // Sequence numbers count by name in the recording, so a name has one group.
+    const auto known = std::ranges::find(groups_, group.name, [](const GroupState& state) { return state.group.name; });
+    if (known != groups_.end())
+        return static_cast<GroupId>(known - groups_.begin());
     groups_.push_back({ .group = group,
         .recorded = recorder_.communicator(group.name, group.dimension, group.members),
         .collectives = {} });
