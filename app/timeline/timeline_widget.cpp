@@ -232,10 +232,9 @@ void TimelineWidget::setScroll(float scroll)
 
 void TimelineWidget::showWindow(tracing::Window window)
 {
-    const double margin = 0.04 * static_cast<double>(window.durationNs());
-    TimeMap map = TimeMap::fit(window, static_cast<double>(kTitleWidth), plotWidth() / 1.08);
-    map.beginNs -= margin;
-    setView(map, true);
+    const std::int64_t margin = window.durationNs() / 25;
+    const tracing::Window shown{ window.beginNs - margin, window.endNs + margin };
+    setView(TimeMap::fit(shown, static_cast<double>(kTitleWidth), plotWidth()), true);
 }
 
 void TimelineWidget::select(const Hit& hit)

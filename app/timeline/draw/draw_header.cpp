@@ -135,7 +135,7 @@ std::vector<BandCell> microBatchCells(const Scene& scene)
             const std::string number = std::to_string(*span.microBatch);
             cells.push_back({ span.beginNs, span.endNs, { number + "   " + time, number } });
         } else {
-            cells.push_back({ span.beginNs, span.endNs, { time } });
+            cells.push_back({ span.beginNs, span.endNs, { time, "" } });
         }
     }
     return cells;

@@ -1,0 +1,214 @@
+#include "app/timeline/timeline_widget.h"
+
+#include "tests/app/timeline/straggler_run.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QMouseEvent>
+#include <QWheelEvent>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+namespace rankscope::app::timeline {
+namespace {
+
+/// Runs the event loop until the condition holds; false after ten seconds.
+bool eventually(const std::function<bool()>& condition)
+{
+    QElapsedTimer timer;
+    timer.start();
+    while (!condition()) {
+        if (timer.elapsed() > 10'000)
+            return false;
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 50);
+    }
+    return true;
+}
+
+class TimelineWidgetTest : public testing::Test {
+protected:
+    TimelineWidgetTest()
+    {
+        widget_.resize(1600, 900);
+        widget_.show();
+    }
+
+    void open(const std::filesystem::path& file)
+    {
+        widget_.openFile(QString::fromStdString(file.string()));
+        ASSERT_TRUE(eventually([&] { return widget_.settled(); }));
+    }
+
+    void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier)
+    {
+        QKeyEvent event(QEvent::KeyPress, key, modifiers);
+        QApplication::sendEvent(&widget_, &event);
+    }
+
+    void mouse(QEvent::Type type, QPointF at, Qt::MouseButton button)
+    {
+        const bool held = type == QEvent::MouseButtonPress || type == QEvent::MouseMove;
+        QMouseEvent event(type, at, widget_.mapToGlobal(at), button, held ? button : Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(&widget_, &event);
+    }
+    void click(QPointF at)
+    {
+        mouse(QEvent::MouseButtonPress, at, Qt::LeftButton);
+        mouse(QEvent::MouseButtonRelease, at, Qt::LeftButton);
+    }
+
+    /// Middle of a time on a lane of a rank.
+    QPointF place(std::int32_t rank, tracing::LaneKind kind, std::int64_t ns) const
+    {
+        const Scene& scene = widget_.scene();
+        for (const Box& box : scene.layout.boxes()) {
+            if (box.kind == Box::Kind::Lane && box.rank == rank && scene.laneKindOf(box) == kind) {
+                const float y = scene.headerHeight() - scene.scroll + box.top + box.height / 2;
+                return { scene.map.xOf(static_cast<double>(ns)), static_cast<double>(y) };
+            }
+        }
+        ADD_FAILURE() << "no such lane";
+        return {};
+    }
+
+    const support::TemporaryDirectory folder_;
+    TimelineWidget widget_;
+};
+
+TEST_F(TimelineWidgetTest, ShowsWhatIsAppendedWhileTheFileGrows)
+{
+    const auto file = folder_ / "live.rsdb";
+    support::TraceBuilder builder(file, 1);
+    builder.kernel(0, { 0, 100'000'000 }, "first");
+    open(file);
+    EXPECT_EQ(widget_.scene().facts->window.endNs, 100'000'000);
+
+    builder.kernel(0, { 200'000'000, 300'000'000 }, "second");
+    const auto spans = [&] {
+        std::size_t count = 0;
+        for (const auto& [lane, content] : widget_.scene().contents)
+            count += content->spans.size();
+        return count;
+    };
+    EXPECT_TRUE(eventually([&] { return spans() == 2; }));
+    EXPECT_EQ(widget_.scene().facts->window.endNs, 300'000'000);
+    EXPECT_TRUE(widget_.following()); // a run just opened is kept in view as a whole
+    EXPECT_GE(widget_.visibleWindow().endNs, 300'000'000);
+
+    std::thread collector([&] { builder.finish(); }); // waits until the readers let go
+    EXPECT_TRUE(eventually([&] { return widget_.scene().facts->run.finished; }));
+    collector.join();
+}
+
+TEST_F(TimelineWidgetTest, AClickOnACollectiveSelectsItOnAllRanksAndKnowsWhoWasLate)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    click(place(0, tracing::LaneKind::Communication, 1'700'000'000)); // step 1's all-reduce waits here
+    ASSERT_TRUE(eventually([&] { return !widget_.selection().parts.empty(); }));
+    const Selection& selection = widget_.selection();
+    ASSERT_EQ(selection.parts.size(), 4U);
+    EXPECT_EQ(selection.parts[2].rank, 2);
+    EXPECT_EQ(selection.parts[2].part.beginNs, 1'900'000'000);
+    ASSERT_TRUE(selection.match);
+    EXPECT_EQ(selection.match->lateRank, 2);
+    EXPECT_EQ(selection.hit->span->splitNs, 1'900'000'000);
+
+    press(Qt::Key_Escape);
+    EXPECT_TRUE(widget_.selection().empty());
+}
+
+TEST_F(TimelineWidgetTest, KeysZoomPanResetAndWalkBackThroughTheViews)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    const tracing::Window whole = widget_.visibleWindow();
+    press(Qt::Key_W);
+    EXPECT_LT(widget_.visibleWindow().durationNs(), whole.durationNs());
+    const tracing::Window zoomed = widget_.visibleWindow();
+    press(Qt::Key_D);
+    EXPECT_GT(widget_.visibleWindow().beginNs, zoomed.beginNs);
+    EXPECT_NEAR(static_cast<double>(widget_.visibleWindow().durationNs()), static_cast<double>(zoomed.durationNs()), 2);
+    press(Qt::Key_Left, Qt::AltModifier);
+    EXPECT_EQ(widget_.visibleWindow(), whole); // one gesture, one view
+    press(Qt::Key_Right, Qt::AltModifier);
+    press(Qt::Key_0);
+    EXPECT_EQ(widget_.visibleWindow(), whole);
+}
+
+TEST_F(TimelineWidgetTest, FitsTheSelectionThenTheWholeRun)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    const tracing::Window whole = widget_.visibleWindow();
+    click(place(1, tracing::LaneKind::Compute, 1'020'000'000)); // a kernel of 49 ms
+    ASSERT_TRUE(widget_.selection().hit && widget_.selection().hit->span);
+    EXPECT_EQ(widget_.selection().name, "attention forward");
+    press(Qt::Key_F);
+    EXPECT_LE(widget_.visibleWindow().beginNs, 1'000'000'000);
+    EXPECT_GE(widget_.visibleWindow().endNs, 1'049'000'000);
+    EXPECT_LT(widget_.visibleWindow().durationNs(), 60'000'000);
+    press(Qt::Key_F);
+    EXPECT_EQ(widget_.visibleWindow(), whole);
+
+    press(Qt::Key_Period);
+    EXPECT_EQ(widget_.selection().hit->span->beginNs, 1'050'000'000);
+    press(Qt::Key_Comma);
+    EXPECT_EQ(widget_.selection().hit->span->beginNs, 1'000'000'000);
+}
+
+TEST_F(TimelineWidgetTest, TheWheelZoomsAtThePointerAndADragMarksAStretch)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    const QPointF at(868, 400);
+    const double under = widget_.scene().map.nsAt(at.x());
+    QWheelEvent wheel(
+        at, widget_.mapToGlobal(at), {}, { 0, 120 }, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&widget_, &wheel);
+    EXPECT_LT(widget_.scene().map.spanNs(), 3e9);
+    EXPECT_NEAR(widget_.scene().map.nsAt(at.x()), under, 1);
+
+    const auto from = static_cast<std::int64_t>(widget_.scene().map.nsAt(400));
+    mouse(QEvent::MouseButtonPress, { 400, 400 }, Qt::LeftButton);
+    mouse(QEvent::MouseMove, { 500, 400 }, Qt::LeftButton);
+    mouse(QEvent::MouseButtonRelease, { 500, 400 }, Qt::LeftButton);
+    ASSERT_TRUE(widget_.selection().area);
+    EXPECT_NEAR(static_cast<double>(widget_.selection().area->beginNs), static_cast<double>(from), 1);
+    EXPECT_NEAR(static_cast<double>(widget_.selection().area->durationNs()), 100 * widget_.scene().map.nsPerPx, 2);
+}
+
+TEST_F(TimelineWidgetTest, AClickOnARanksTitleFoldsIt)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    const float before = widget_.scene().layout.height();
+    const float y = widget_.scene().headerHeight() + 10; // rank 0's title row
+    click({ 60, static_cast<double>(y) });
+    EXPECT_LT(widget_.scene().layout.height(), before);
+    EXPECT_EQ(widget_.scene().layout.boxes().front().kind, Box::Kind::FoldedRank);
+    click({ 60, static_cast<double>(y) });
+    EXPECT_EQ(widget_.scene().layout.height(), before);
+}
+
+TEST_F(TimelineWidgetTest, SaysWhyAFileCannotBeOpened)
+{
+    QString message;
+    QObject::connect(&widget_, &TimelineWidget::failed, [&](const QString& text) { message = text; });
+    widget_.openFile(QString::fromStdString((folder_ / "absent.rsdb").string()));
+    EXPECT_TRUE(eventually([&] { return !message.isEmpty(); }));
+    EXPECT_TRUE(message.contains("absent.rsdb")) << message.toStdString();
+}
+
+} // namespace
+} // namespace rankscope::app::timeline
