@@ -75,9 +75,11 @@ __attribute__((target("arch=x86-64-v4"))) void multiplyWide(const TileProduct& p
 #endif
 
 // 16 registers of 32 bytes: 4 x 2 sums.
-RS_SIMD_CLONES void multiplyNarrow(const TileProduct& p) { multiplyStrips<Vector<32>, 2>(p, 0); }
+RS_SIMD_CLONES void multiplyHalf(const TileProduct& p) { multiplyStrips<Vector<32>, 2>(p, 0); }
 
 } // namespace
+
+void multiplyTileNarrow(const TileProduct& product) { multiplyHalf(product); }
 
 void multiplyTile(const TileProduct& product)
 {
@@ -88,7 +90,7 @@ void multiplyTile(const TileProduct& product)
         return;
     }
 #endif
-    multiplyNarrow(product);
+    multiplyTileNarrow(product);
 }
 
 } // namespace rankscope::kernels::cpu

@@ -26,4 +26,7 @@ struct TileProduct {
 };
 void multiplyTile(const TileProduct& product);
 
+/// What multiplyTile() does where there is no AVX-512.
+void multiplyTileNarrow(const TileProduct& product);
+
 } // namespace rankscope::kernels::cpu

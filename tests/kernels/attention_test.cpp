@@ -28,6 +28,12 @@ TEST(Attention, CostCountsCausalPairsOnly)
     EXPECT_DOUBLE_EQ(attentionBackwardCost({ .B = 2, .T = 3, .H = 4, .D = 5 }).flop, 2 * 6 * 20 * 8);
 }
 
+// Names the case in the list of tests.
+static void PrintTo(const AttentionShape& s, std::ostream* out)
+{
+    *out << "B " << s.B << " T " << s.T << " H " << s.H << " D " << s.D;
+}
+
 class AttentionShapes : public testing::TestWithParam<AttentionShape> { };
 
 TEST_P(AttentionShapes, CpuAgreesWithTheReference)

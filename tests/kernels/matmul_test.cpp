@@ -24,6 +24,13 @@ TEST(Matmul, CostOfTwoByThreeByFour)
     EXPECT_DOUBLE_EQ(cost.bytes, 104);
 }
 
+// Names the case in the list of tests: sizes, which side is transposed, whether it accumulates.
+static void PrintTo(const MatmulShape& s, std::ostream* out)
+{
+    *out << s.M << 'x' << s.N << 'x' << s.K << (s.transposeA ? " A" : "") << (s.transposeB ? " B" : "")
+         << (s.accumulate ? " plus" : "") << (s.lda ? " lda" : "");
+}
+
 class MatmulForms : public testing::TestWithParam<MatmulShape> { };
 
 TEST_P(MatmulForms, CpuAgreesWithTheReference)
