@@ -206,7 +206,7 @@ CREATE TABLE fault_injection ( -- the truth about injected faults; Rankscope's a
 CREATE TABLE tile ( -- level of detail for drawing: cells of a lane, 32 neighbours a row
     id INTEGER PRIMARY KEY,
     lane INTEGER NOT NULL, -- lane.id
-    level INTEGER NOT NULL, -- a cell lasts 65536 ns * 4^level
+    level INTEGER NOT NULL, -- a cell lasts 1048576 ns * 4^level
     first_cell INTEGER NOT NULL, -- cell i covers [i, i + 1) times that; a multiple of 32
     cells BLOB NOT NULL, -- encoding: tracing/store/tile_codec.h
     UNIQUE (lane, level, first_cell)

@@ -23,9 +23,10 @@ struct Tile {
     SpanClass longestClass = SpanClass::Unattributed;
 };
 
-inline constexpr std::int64_t kTileBaseNs = std::int64_t{ 1 } << 16; ///< 65.536 us
+inline constexpr int kTileBaseShift = 20;
+inline constexpr std::int64_t kTileBaseNs = std::int64_t{ 1 } << kTileBaseShift; ///< 1.05 ms: below, rows are few
 inline constexpr int kTileLevelShift = 2; ///< each level is 4 times coarser
-inline constexpr int kTileLevels = 12; ///< the coarsest cell lasts 76 h
+inline constexpr int kTileLevels = 12; ///< the coarsest cell lasts 73 min
 
 constexpr std::int64_t tileWidthNs(int level) { return kTileBaseNs << (kTileLevelShift * level); }
 

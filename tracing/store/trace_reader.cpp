@@ -353,8 +353,7 @@ Result<std::vector<Tile>> TraceReader::tiles(LaneId lane, int level, Window wind
     if (window.endNs <= window.beginNs)
         return std::vector<Tile>{};
     // Cells are as wide as a power of two, so a shift divides and rounds down, also below zero.
-    const int shift = 16 + kTileLevelShift * level;
-    static_assert(kTileBaseNs == std::int64_t{ 1 } << 16);
+    const int shift = kTileBaseShift + kTileLevelShift * level;
     const std::int64_t firstCell = window.beginNs >> shift;
     const std::int64_t lastCell = (window.endNs - 1) >> shift;
     return impl_->inSnapshot<std::vector<Tile>>([&]() -> Result<std::vector<Tile>> {
