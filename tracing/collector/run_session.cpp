@@ -280,14 +280,13 @@ Result<RunSession::PassResult> RunSession::takeAll()
         if (const Status taken = takeFrom(*ring, result); !taken)
             return taken.error();
     }
-    if (const Status flushed = sink_.flush(); !flushed)
-        return flushed.error();
     for (auto& ring : rings_) {
         if (ring->isDone || !ring->isGone || ring->reader.waiting() > 0)
             continue;
         if (const Status ended = endOf(*ring); !ended)
             return ended.error();
     }
+    // Once a transaction: tiles put before it was committed cannot be read back.
     if (const Status flushed = sink_.flush(); !flushed)
         return flushed.error();
     if (const Status stored = storeGivenUp(); !stored)

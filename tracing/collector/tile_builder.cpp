@@ -1,7 +1,6 @@
 #include "tracing/collector/tile_builder.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace rankscope::tracing {
@@ -10,13 +9,11 @@ namespace {
 
 constexpr std::size_t kKeptTiles = 256; ///< a lane and level
 constexpr std::int64_t kRunCells = 64; ///< of the finest level: from here on a stretch is a run
-constexpr int kBaseShift = std::countr_zero(static_cast<std::uint64_t>(kTileBaseNs));
-static_assert(kTileBaseNs == std::int64_t{ 1 } << kBaseShift);
 
 std::int64_t cellOf(std::int64_t ns, int level)
 {
     // A shift rounds down, also before the origin.
-    return (ns >> kBaseShift) >> (kTileLevelShift * level);
+    return (ns >> kTileBaseShift) >> (kTileLevelShift * level);
 }
 
 void addTo(Tile& tile, const Tile& more)

@@ -14,7 +14,7 @@
 
 namespace rankscope::tracing {
 
-inline constexpr std::int64_t kMostPlainTiles = std::int64_t{ 1 } << 20; ///< 69 s at the finest level
+inline constexpr std::int64_t kMostPlainTiles = std::int64_t{ 1 } << 20; ///< 18 min at the finest level
 
 /// Builds the tiles of all lanes while spans arrive, in any order. Spans are gathered at the finest level; flush() adds
 /// them to the tiles of every level. Recent tiles stay in memory, older ones are read back when a late span meets them.
