@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -114,6 +115,9 @@ Layout layOut(const Config& config)
 
 int availableCores()
 {
+    // A launcher that binds each rank to some cores says how many there are for all.
+    if (const char* cores = std::getenv("RANKSCOPE_CORES"); cores && std::atoi(cores) > 0)
+        return std::atoi(cores);
     cpu_set_t set;
     CPU_ZERO(&set);
     return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;

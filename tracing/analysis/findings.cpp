@@ -107,7 +107,7 @@ int pipelineStages(const RunAnalysis& run)
 /// What a balanced pipeline costs by its schedule alone: (p-1)/(m+p-1) of the step (METRICS 4.4).
 std::string scheduleText(const RunAnalysis& run)
 {
-    const auto found = run.facts.provenance.find("batch.micro_batches");
+    const auto found = run.facts.provenance.find("config.batch.micro_batches");
     int microBatches = 0;
     if (found != run.facts.provenance.end())
         std::from_chars(found->second.data(), found->second.data() + found->second.size(), microBatches);

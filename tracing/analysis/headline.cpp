@@ -79,6 +79,15 @@ std::string longestBubble(const RunAnalysis& run)
     return fmt::format("{} idles most, {} of its time.", who, shareText(share));
 }
 
+std::string largestTransfer(const RunAnalysis& run)
+{
+    const auto& parts = run.total.transferByDimensionNs;
+    const auto largest = std::max_element(parts.begin(), parts.end());
+    return fmt::format("{} of it is in {}.",
+        shareText(static_cast<double>(*largest) / static_cast<double>(run.total.transferNs)),
+        toString(static_cast<Dimension>(largest - parts.begin())));
+}
+
 std::string cause(const RunAnalysis& run, const Waste& top)
 {
     if (run.shareOf(top.ns) < 0.01)
@@ -89,6 +98,8 @@ std::string cause(const RunAnalysis& run, const Waste& top)
     }
     if (top.kind == Waste::Kind::Bubble)
         return longestBubble(run);
+    if (top.kind == Waste::Kind::Transfer)
+        return largestTransfer(run);
     return {};
 }
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 
 namespace rankscope::tracing {
 
@@ -68,7 +69,7 @@ int collectCommand(const CollectArguments& arguments)
     CollectOptions options;
     options.sessionDir = arguments.session;
     options.out = arguments.out;
-    options.runName = arguments.name;
+    options.runName = arguments.name.empty() ? std::filesystem::path(arguments.out).stem().string() : arguments.name;
     options.stop = &stopAsked;
     if (!arguments.quiet)
         options.progress = [&](const CollectProgress& progress) { report.show(progress); };

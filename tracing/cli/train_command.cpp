@@ -45,9 +45,9 @@ std::vector<std::string> configWords(const TrainArguments& arguments)
     return words;
 }
 
-Result<RunPlan> askForPlan(const fs::path& program, const TrainArguments& arguments)
+Result<RunPlan> askForPlan(const fs::path& program, const Machine& machine, const TrainArguments& arguments)
 {
-    ProgramCall call{ { program.string(), "--plan", "--json" }, {} };
+    ProgramCall call{ { program.string(), "--plan", "--json" }, { coresVariable(machine) } };
     const std::vector<std::string> words = configWords(arguments);
     call.words.insert(call.words.end(), words.begin(), words.end());
     auto child = Child::start(call, Child::Output::Pipes, Child::Life::WithParent);
@@ -115,13 +115,13 @@ Result<Preparation> prepare(const TrainArguments& arguments)
     if (!program)
         return Error("rankscope-train is not beside this program; build it with MPI or install it");
     ready.program = *program;
-    auto plan = askForPlan(ready.program, arguments);
+    ready.machine = thisMachine();
+    auto plan = askForPlan(ready.program, ready.machine, arguments);
     if (!plan)
         return plan.error();
     ready.plan = *plan;
     if (const Status good = checkPlan(ready.plan); !good)
         return good.error();
-    ready.machine = thisMachine();
     if (!ready.machine.mpirun)
         return Error("mpirun is not in PATH; install the package openmpi-bin");
     auto out = chooseOutput(arguments.out);

@@ -31,7 +31,8 @@ std::string clockText(const RunAnalysis& run)
     std::int64_t errorNs = 0;
     for (const RankInfo& rank : run.facts.ranks)
         errorNs = std::max(errorNs, rank.clockErrorNs);
-    return fmt::format("clock ±{:.3f} ms", static_cast<double>(errorNs) / 1e6);
+    return errorNs == 0 ? std::string("one clock")
+                        : fmt::format("clock ±{:.3f} ms", static_cast<double>(errorNs) / 1e6);
 }
 
 std::string shareOfWindow(std::int64_t ns, const TimeSplit& split)
@@ -163,10 +164,26 @@ std::vector<std::string> leafLines(const RunAnalysis& run)
     if (shared)
         small += fmt::format("{}outside: descheduled {} of all {}", small.empty() ? "" : "; ",
             shareOfWindow(run.total.descheduledNs, run.total), run.capacityWord());
-    if (!small.empty())
-        lines.push_back(small);
+    for (std::string& line : wrapped(small, kBriefColumns))
+        lines.push_back(std::move(line));
     lines.push_back(sumText(run));
     return lines;
+}
+
+/// One line: title, cost, and what of the figures fits beside them.
+std::string findingLine(int number, const Finding& finding)
+{
+    const std::string title = cutToWidth(fmt::format("{} {}", number, finding.title), 60);
+    const std::string padding(62 - textWidth(title), ' ');
+    const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
+    const std::string line = fmt::format("{}{}{:>8}", title, padding, cost);
+    for (std::string text = finding.text; !text.empty();) {
+        if (textWidth(line) + 2 + textWidth(text) <= kBriefColumns)
+            return line + "  " + text;
+        const std::size_t clause = text.rfind(" · ");
+        text = clause == std::string::npos ? std::string() : text.substr(0, clause);
+    }
+    return line;
 }
 
 } // namespace
@@ -194,19 +211,16 @@ std::string reportText(const RunAnalysis& run)
 std::string briefText(const RunAnalysis& run, std::string_view path)
 {
     std::vector<std::string> lines{ runLine(run) };
-    if (!run.headline.bigCaption.empty())
-        lines.push_back(fmt::format("{} {}{}{}. {}", shareText(run.headline.bigShare), run.headline.bigCaption,
-            run.headline.bigHint.empty() ? "" : "; ", run.headline.bigHint, run.headline.sentence));
+    std::string headline = headlineText(run);
+    for (std::size_t end = 0; (end = headline.find('\n')) != std::string::npos; headline.erase(0, end + 1))
+        lines.push_back(headline.substr(0, end));
     for (const std::string& line : leafLines(run))
         lines.push_back(line);
     int number = 0;
     for (const Finding& finding : run.findings) {
         if (lines.size() + 1 >= kBriefLines)
             break;
-        const std::string title = fmt::format("{} {}", ++number, finding.title);
-        const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
-        const std::string padding(64 - std::min<std::size_t>(64, textWidth(title)), ' ');
-        lines.push_back(fmt::format("{}{}{:>8}  {}", title, padding, cost, finding.text));
+        lines.push_back(findingLine(++number, finding));
     }
     lines.push_back(fmt::format("rankscope open {}", path));
     std::string text;

@@ -63,8 +63,11 @@ std::string hostName()
     return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
+/// Cores of the node that its ranks share. A launcher that binds each rank to some of them says how many there are.
 int usableCores()
 {
+    if (const char* cores = std::getenv("RANKSCOPE_CORES"); cores && std::atoi(cores) > 0)
+        return std::atoi(cores);
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }

@@ -99,12 +99,12 @@ TEST(BriefText, FitsInTwentyLinesOfAHundredColumns)
 TEST(BriefText, ShowsEveryPartAndTheExactSum)
 {
     const auto lines = linesOf(briefText(sampleRun(), "sample.rsdb"));
-    ASSERT_GE(lines.size(), 7U);
-    EXPECT_EQ(lines[2], "compute                 65.0 % of rank time");
-    EXPECT_EQ(lines[3], "pipeline bubble         25.0 %");
-    EXPECT_EQ(lines[4], "nothing recorded         9.5 %");
-    EXPECT_EQ(lines[5], "transfer 0.5 %");
-    EXPECT_EQ(lines[6], "sum 100.0 % = 2.00 rank-seconds");
+    ASSERT_GE(lines.size(), 9U);
+    EXPECT_EQ(lines[4], "compute                 65.0 % of rank time");
+    EXPECT_EQ(lines[5], "pipeline bubble         25.0 %");
+    EXPECT_EQ(lines[6], "nothing recorded         9.5 %");
+    EXPECT_EQ(lines[7], "transfer 0.5 %");
+    EXPECT_EQ(lines[8], "sum 100.0 % = 2.00 rank-seconds");
 }
 
 TEST(BriefText, OfAnEmptyRunStillSaysWhatItIs)

@@ -33,6 +33,11 @@ void appendPlacement(std::vector<std::string>& words, const RunPlan& plan, const
 
 } // namespace
 
+std::pair<std::string, std::string> coresVariable(const Machine& machine)
+{
+    return { "RANKSCOPE_CORES", fmt::format("{}", machine.cores) };
+}
+
 ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::filesystem::path& sessionDir,
     const std::filesystem::path& program, const std::vector<std::string>& arguments)
 {
@@ -42,7 +47,7 @@ ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::file
     appendPlacement(call.words, plan, machine);
     // Twice the bandwidth between processes of one node here; containers often forbid the single copy anyway.
     append(call.words, { "--mca", "btl_vader_single_copy_mechanism", "none" });
-    append(call.words, { "-x", "RANKSCOPE_SESSION", "-x", "OMP_NUM_THREADS" });
+    append(call.words, { "-x", "RANKSCOPE_SESSION", "-x", "OMP_NUM_THREADS", "-x", "RANKSCOPE_CORES" });
     call.words.push_back(program.string());
     call.words.insert(call.words.end(), arguments.begin(), arguments.end());
 

@@ -16,6 +16,9 @@ struct ProgramCall {
     std::vector<std::pair<std::string, std::string>> environment;
 };
 
+/// Tells ranks that are bound to some of the cores how many there are, also where a container's quota allows fewer.
+std::pair<std::string, std::string> coresVariable(const Machine& machine);
+
 /// mpirun with the settings that root, containers and more ranks than cores need. `program` and `arguments` are what
 /// each rank runs. The machine has an mpirun.
 ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::filesystem::path& sessionDir,
