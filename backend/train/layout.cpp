@@ -125,7 +125,23 @@ int availableCores()
 
 int threadsOf(const Config& config, int ranksOnNode)
 {
-    return config.train.threads > 0 ? config.train.threads : std::max(1, availableCores() / std::max(1, ranksOnNode));
+    if (config.train.threads > 0)
+        return config.train.threads;
+    // A launcher that binds ranks to their own cores says so here: then the cores that a rank sees are its own already.
+    if (const char* told = std::getenv("OMP_NUM_THREADS")) {
+        if (const int threads = std::atoi(told); threads > 0)
+            return threads;
+    }
+    return std::max(1, availableCores() / std::max(1, ranksOnNode));
+}
+
+std::vector<std::string> warningsOf(const Config& config)
+{
+    std::vector<std::string> warnings;
+    if (const int ranks = config.meshSizes().worldSize(), cores = availableCores(); ranks > cores)
+        warnings.push_back(fmt::format(
+            "{} ranks share {} core{}: they wait for each other's turn", ranks, cores, cores == 1 ? "" : "s"));
+    return warnings;
 }
 
 } // namespace rankscope::backend

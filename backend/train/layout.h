@@ -35,6 +35,9 @@ struct Layout {
 /// the data's content, only whether its path can be read.
 std::vector<std::string> problemsOf(const Config& config);
 
+/// What will work but not well on this machine.
+std::vector<std::string> warningsOf(const Config& config);
+
 /// A configuration without problems, laid out.
 Layout layOut(const Config& config);
 
@@ -42,7 +45,8 @@ Schedule scheduleOf(const Config& config);
 
 /// Cores that this process may use.
 int availableCores();
-/// Threads of a rank: train.threads, or the cores divided by the ranks that share this node, at least 1.
+/// Threads of a rank: train.threads, else OMP_NUM_THREADS, else the cores divided by the ranks of this node, at
+/// least 1.
 int threadsOf(const Config& config, int ranksOnNode);
 
 } // namespace rankscope::backend

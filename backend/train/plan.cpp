@@ -24,11 +24,8 @@ public:
         json_.StartObject();
         member("schema", 1);
         member("ok", problems.empty());
-        json_.Key("errors");
-        json_.StartArray();
-        for (const std::string& problem : problems)
-            value(problem);
-        json_.EndArray();
+        writeLines("errors", problems);
+        writeLines("warnings", warningsOf(config));
         if (problems.empty())
             writeLayout(config);
         writeLinks(config);
@@ -47,6 +44,15 @@ private:
     {
         json_.Key(key);
         value(of);
+    }
+
+    void writeLines(const char* key, const std::vector<std::string>& lines)
+    {
+        json_.Key(key);
+        json_.StartArray();
+        for (const std::string& line : lines)
+            value(line);
+        json_.EndArray();
     }
 
     void writeLayout(const Config& config)
@@ -173,8 +179,11 @@ std::string planText(const Config& config)
     const int ranks = config.meshSizes().worldSize();
     const auto& largest = std::ranges::max(layout.ranks, {}, &RankPlan::bytes);
     const Played played = play(layout.schedule, kBalanced);
-    std::string text = fmt::format("{} ranks: dp {} x tp {} x pp {}, {} thread(s) each on {} core(s)\n", ranks,
-        config.parallel.dp, config.parallel.tp, config.parallel.pp, threadsOf(config, ranks), availableCores());
+    std::string text;
+    for (const std::string& warning : warningsOf(config))
+        text += warning + "\n";
+    text += fmt::format("{} ranks: dp {} x tp {} x pp {}, {} thread(s) each on {} core(s)\n", ranks, config.parallel.dp,
+        config.parallel.tp, config.parallel.pp, threadsOf(config, ranks), availableCores());
     text += fmt::format("{} parameters; rank {} holds most: {:.1f} MB\n", layout.parameters, largest.rank,
         static_cast<double>(largest.bytes()) / 1e6);
     text += fmt::format(

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 namespace rankscope::backend {
@@ -61,6 +62,15 @@ TEST(Layout, RefusesALinkOfARankThatIsNotThere)
     EXPECT_EQ(onlyProblem(config), "link.0.to = 2: allowed is 0 to 1");
 }
 
+TEST(Layout, WarnsWhereRanksShareCores)
+{
+    Config config = goodConfig();
+    EXPECT_TRUE(warningsOf(config).empty());
+    config.parallel.dp = 4096;
+    ASSERT_EQ(warningsOf(config).size(), 1u);
+    EXPECT_TRUE(warningsOf(config).front().starts_with("4096 ranks share "));
+}
+
 TEST(Layout, StagesShareTheParametersAndReplicasRepeatThem)
 {
     Config config = goodConfig();
@@ -78,11 +88,15 @@ TEST(Layout, StagesShareTheParametersAndReplicasRepeatThem)
     EXPECT_EQ(layout.ranks[0].activationBytes % 2, 0);
 }
 
-TEST(Layout, ThreadsAreCoresDividedByRanksButAtLeastOne)
+TEST(Layout, ThreadsAreWhatTheConfigurationOrTheLauncherSaysElseCoresDividedByRanks)
 {
+    unsetenv("OMP_NUM_THREADS");
     Config config = goodConfig();
     EXPECT_EQ(threadsOf(config, 1), availableCores());
     EXPECT_EQ(threadsOf(config, 10'000), 1);
+    setenv("OMP_NUM_THREADS", "5", 1);
+    EXPECT_EQ(threadsOf(config, 10'000), 5);
+    unsetenv("OMP_NUM_THREADS");
     config.train.threads = 3;
     EXPECT_EQ(threadsOf(config, 10'000), 3);
 }

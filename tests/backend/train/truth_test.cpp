@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <functional>
 #include <thread>
 
 namespace rankscope::backend {
@@ -44,36 +45,42 @@ struct Outcome {
     std::vector<double> losses, norms, heldOut;
 };
 
-void trainRank(const Config& config, ThreadWorld& world, int rank, const Dataset& dataset, Outcome& outcome)
-{
-    omp_set_num_threads(1);
-    const auto recorder = tracing::Recorder::open({});
-    MessageCommunicator communicator(
-        std::make_unique<ShapedTransport>(std::make_unique<ThreadTransport>(world, rank), config.links), *recorder);
-    const Mesh mesh = *Mesh::create(config.meshSizes());
-    Trainer trainer(config, mesh, communicator, addGroups(mesh, communicator), dataset, *recorder, 1e9);
-    trainer.run({ .step =
-                      [&](const StepReport& report) {
-                          outcome.losses.push_back(report.loss);
-                          outcome.norms.push_back(report.gradientNorm);
-                      },
-        .validation = [&](const ValidationReport& report) { outcome.heldOut.push_back(report.loss); },
-        .shouldStop = {} });
-}
-
-/// What each rank reports, each a thread with one compute thread.
-std::vector<Outcome> train(const Config& config)
+/// Runs `body` on each rank's trainer, each rank a thread with one compute thread.
+void onRanks(const Config& config, const std::function<void(int rank, Trainer& trainer)>& body)
 {
     const auto dataset = Dataset::create(tinyText(), 0.1, config.model.sequence, 1);
-    const int ranks = config.meshSizes().worldSize();
-    ThreadWorld world(ranks);
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
+    const Mesh mesh = *Mesh::create(config.meshSizes());
+    ThreadWorld world(config.meshSizes().worldSize());
     std::vector<std::thread> threads;
-    for (int rank = 0; rank < ranks; ++rank)
-        threads.emplace_back(
-            [&, rank] { trainRank(config, world, rank, *dataset, outcomes[static_cast<std::size_t>(rank)]); });
+    for (int rank = 0; rank < world.worldSize(); ++rank) {
+        threads.emplace_back([&, rank] {
+            omp_set_num_threads(1);
+            const auto recorder = tracing::Recorder::open({});
+            MessageCommunicator communicator(
+                std::make_unique<ShapedTransport>(std::make_unique<ThreadTransport>(world, rank), config.links),
+                *recorder);
+            Trainer trainer(config, mesh, communicator, addGroups(mesh, communicator), *dataset, *recorder, 1e9);
+            body(rank, trainer);
+        });
+    }
     for (std::thread& thread : threads)
         thread.join();
+}
+
+/// What each rank reports.
+std::vector<Outcome> train(const Config& config)
+{
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(config.meshSizes().worldSize()));
+    onRanks(config, [&](int rank, Trainer& trainer) {
+        Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+        trainer.run({ .step =
+                          [&](const StepReport& report) {
+                              outcome.losses.push_back(report.loss);
+                              outcome.norms.push_back(report.gradientNorm);
+                          },
+            .validation = [&](const ValidationReport& report) { outcome.heldOut.push_back(report.loss); },
+            .shouldStop = {} });
+    });
     return outcomes;
 }
 
@@ -127,28 +134,30 @@ TEST(Training, AShapedLinkChangesNoBit)
 
 TEST(Training, OneRanksStopEndsAllAfterTheSameStep)
 {
-    const Config config = tinyConfig(2, 1);
-    const auto dataset = Dataset::create(tinyText(), 0.1, config.model.sequence, 1);
-    ThreadWorld world(2);
     std::vector<int> steps(2);
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < 2; ++rank) {
-        threads.emplace_back([&, rank] {
-            omp_set_num_threads(1);
-            const auto recorder = tracing::Recorder::open({});
-            MessageCommunicator communicator(std::make_unique<ThreadTransport>(world, rank), *recorder);
-            const Mesh mesh = *Mesh::create(config.meshSizes());
-            Trainer trainer(config, mesh, communicator, addGroups(mesh, communicator), *dataset, *recorder, 1e9);
-            int& done = steps[static_cast<std::size_t>(rank)];
-            EXPECT_EQ(trainer.run({ .step = [&](const StepReport&) { ++done; },
-                          .validation = {},
-                          .shouldStop = [&] { return rank == 1 && done == 2; } }),
-                RunEnd::Stopped);
-        });
-    }
-    for (std::thread& thread : threads)
-        thread.join();
+    const Config config = tinyConfig(2, 1);
+    onRanks(config, [&](int rank, Trainer& trainer) {
+        int& done = steps[static_cast<std::size_t>(rank)];
+        const RunEnd end = trainer.run({ .step = [&](const StepReport&) { ++done; },
+            .validation = {},
+            .shouldStop = [&] { return rank == 1 && done == 2; } });
+        EXPECT_EQ(end, RunEnd::Stopped);
+    });
     EXPECT_EQ(steps, (std::vector{ 3, 3 }));
+}
+
+TEST(Training, EndsAfterTheStepInWhichItsTimeIsUp)
+{
+    Config config = tinyConfig(1, 2);
+    config.train.maxSeconds = 1e-9;
+    onRanks(config, [&](int, Trainer& trainer) {
+        std::vector<std::int64_t> validated;
+        const RunEnd end = trainer.run({ .step = {},
+            .validation = [&](const ValidationReport& report) { validated.push_back(report.step); },
+            .shouldStop = {} });
+        EXPECT_EQ(end, RunEnd::TimeIsUp);
+        EXPECT_EQ(validated, (std::vector<std::int64_t>{ 0, 1 }));
+    });
 }
 
 } // namespace rankscope::backend
