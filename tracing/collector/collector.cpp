@@ -234,7 +234,9 @@ Result<CollectSummary> Collecting::finish()
     if (broken_) {
         if (const Status finished = finishBroken(); !finished)
             std::fprintf(stderr, "rankscope: %s\n", finished.error().message().c_str());
-        return *broken_;
+        // Why has been said when it happened.
+        return Error("the recording of " + summary_.file + " stopped before the job did; "
+            + std::to_string(summary_.dropped) + " records are missing");
     }
     if (session_->writersLeft() > 0) {
         // Stopped from outside while ranks record: the run stays unfinished, the next collector goes on.

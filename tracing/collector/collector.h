@@ -38,7 +38,7 @@ struct CollectSummary {
 /// Drains a session into its run file until the job is over and its writers are gone. One collector a session; a second
 /// one is refused. A collector that was killed is started again with the same options and loses and doubles nothing.
 /// When the file cannot grow (a full disk), says so once, keeps emptying the rings so that the job is not disturbed,
-/// and returns the error in the end; what was written until then stays readable.
+/// and in the end returns how much is missing; what was written until then stays readable.
 Result<CollectSummary> collect(const CollectOptions& options);
 
 /// Tells the collector that no further writer will start: it ends as soon as the present ones are gone.
