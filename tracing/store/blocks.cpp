@@ -41,15 +41,21 @@ void BlockIndex::put(const Block& block)
     if (!blocks_.empty() && blocks_.back().firstRow == block.firstRow) {
         blocks_.pop_back();
         greatestEnd_.pop_back();
+        leastBegin_.pop_back();
     }
     blocks_.push_back(block);
     greatestEnd_.push_back(greatestEnd_.empty() ? block.endNs : std::max(greatestEnd_.back(), block.endNs));
+    leastBegin_.push_back(block.beginNs);
+    // Those before that begin later now see this one; in a lane's order of time there are few.
+    for (std::size_t i = leastBegin_.size() - 1; i > 0 && leastBegin_[i - 1] > block.beginNs; --i)
+        leastBegin_[i - 1] = block.beginNs;
 }
 
 void BlockIndex::clear()
 {
     blocks_.clear();
     greatestEnd_.clear();
+    leastBegin_.clear();
 }
 
 std::vector<Block> BlockIndex::touching(Window window) const
@@ -57,10 +63,13 @@ std::vector<Block> BlockIndex::touching(Window window) const
     std::vector<Block> found;
     if (window.endNs <= window.beginNs)
         return found;
-    // All blocks before the first whose running greatest end reaches the window end too early.
-    const auto first = std::lower_bound(greatestEnd_.begin(), greatestEnd_.end(), window.beginNs);
-    for (auto i = static_cast<std::size_t>(first - greatestEnd_.begin()); i < blocks_.size(); ++i) {
-        const Block& block = blocks_[i];
+    // Whatever lies before the first whose running greatest end reaches the window is over too early; a span that ends
+    // where the window begins may be one of no length.
+    const auto first
+        = std::lower_bound(greatestEnd_.begin(), greatestEnd_.end(), window.beginNs) - greatestEnd_.begin();
+    const auto last = std::lower_bound(leastBegin_.begin(), leastBegin_.end(), window.endNs) - leastBegin_.begin();
+    for (auto i = first; i < last; ++i) {
+        const Block& block = blocks_[static_cast<std::size_t>(i)];
         if (block.beginNs < window.endNs && block.endNs >= window.beginNs)
             found.push_back(block);
     }

@@ -27,9 +27,9 @@ struct Block {
 };
 
 /// Rows in a block at most: what a window query reads too much at either side.
-inline constexpr std::int64_t kBlockRows = 1024;
+inline constexpr std::int64_t kBlockRows = 256;
 /// Ids a block may stretch over, so that runs of few rows do not become a block each.
-inline constexpr std::int64_t kBlockReach = 4096;
+inline constexpr std::int64_t kBlockReach = 2048;
 
 /// Writer's side: gathers what was appended and says which block rows to write.
 class BlockBuilder {
@@ -75,7 +75,7 @@ public:
     bool empty() const { return blocks_.empty(); }
     const std::vector<Block>& blocks() const { return blocks_; }
 
-    /// The blocks that may hold rows of the window, found by binary search over the running greatest end.
+    /// The blocks that may hold rows of the window, found by binary search from both sides.
     std::vector<Block> touching(Window window) const;
 
     /// For each of the blocks the least begin of those after it; the last has the greatest number.
@@ -83,7 +83,8 @@ public:
 
 private:
     std::vector<Block> blocks_;
-    std::vector<std::int64_t> greatestEnd_; ///< of blocks_[0 .. i]
+    std::vector<std::int64_t> greatestEnd_; ///< of blocks_[0 .. i]; rises
+    std::vector<std::int64_t> leastBegin_; ///< of blocks_[i .. end]; rises
 };
 
 /// A row of no length counts where it stands.

@@ -11,7 +11,7 @@ namespace rankscope::tracing {
 namespace {
 
 /// Blocks that one transaction of a visit reads: 16 thousand rows, a few milliseconds.
-constexpr std::size_t kBlocksAtOnce = 16;
+constexpr std::size_t kBlocksAtOnce = 64;
 constexpr std::size_t kVisitRows = 8192;
 
 /// Rows of a lane (?3) in a block (?1 to ?2) that touch a window (?4 to ?5).

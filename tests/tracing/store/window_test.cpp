@@ -23,7 +23,7 @@ TEST_F(WindowQuery, IntervalsAreHalfOpenAndARowOfNoLengthCountsWhereItStands)
 
 TEST_F(WindowQuery, FindsALongSpanThatBeganManyBlocksBefore)
 {
-    // Rows i = 1 .. 4999 are [10 i, 10 i + 5). Row 0 is [0, 100000), written in the first of five blocks of 1024; the
+    // Rows i = 1 .. 4999 are [10 i, 10 i + 5). Row 0 is [0, 100000), written in the first of twenty blocks of 256; the
     // window [30000, 30020) holds rows 3000 and 3001 and touches row 0.
     auto writer = create();
     const LaneId lane = computeLane(writer);
@@ -175,21 +175,21 @@ TEST_F(WindowQuery, AVisitGivesEachRowOnceInOrderOfBegin)
 TEST(Blocks, SplitALongRunAndMergeShortOnes)
 {
     BlockBuilder builder;
-    const std::vector<Kernel> many(2500, kernelAt(5, 6));
+    const std::vector<Kernel> many(600, kernelAt(5, 6));
     builder.add(LaneId{ 1 }, 1, std::span<const Kernel>(many));
-    // 2500 = 1024 + 1024 + 452.
+    // 600 = 256 + 256 + 88.
     EXPECT_EQ(builder.takeChanged(),
-        (std::vector<Block>{ { 1, BlockKind::Kernel, 1, 1024, 1024, 5, 6 },
-            { 1, BlockKind::Kernel, 1025, 2048, 1024, 5, 6 }, { 1, BlockKind::Kernel, 2049, 2500, 452, 5, 6 } }));
+        (std::vector<Block>{ { 1, BlockKind::Kernel, 1, 256, 256, 5, 6 }, { 1, BlockKind::Kernel, 257, 512, 256, 5, 6 },
+            { 1, BlockKind::Kernel, 513, 600, 88, 5, 6 } }));
     EXPECT_TRUE(builder.takeChanged().empty());
 
-    // Rows 2501 and 2502 are another lane's; 2503 is near enough to grow the open block, 9000 is not.
+    // Rows 601 and 602 are another lane's; 603 is near enough to grow the open block, 9000 is not.
     const std::vector<Kernel> one{ kernelAt(2, 9) };
-    builder.add(LaneId{ 1 }, 2503, std::span<const Kernel>(one));
+    builder.add(LaneId{ 1 }, 603, std::span<const Kernel>(one));
     builder.add(LaneId{ 1 }, 9000, std::span<const Kernel>(one));
     EXPECT_EQ(builder.takeChanged(),
         (std::vector<Block>{
-            { 1, BlockKind::Kernel, 2049, 2503, 453, 2, 9 }, { 1, BlockKind::Kernel, 9000, 9000, 1, 2, 9 } }));
+            { 1, BlockKind::Kernel, 513, 603, 89, 2, 9 }, { 1, BlockKind::Kernel, 9000, 9000, 1, 2, 9 } }));
 }
 
 TEST(Blocks, AWindowSkipsWhatEndsBeforeAndWhatBeginsAfter)
