@@ -88,7 +88,7 @@ Status RecordSink::take(RingContext& ring, const ProcessFacts& facts, std::span<
     for (const Record& record : records) {
         const auto beginNs = clock_.toNs(record.beginTicks);
         const auto endNs = clock_.toNs(record.endTicks);
-        if (!beginNs || !endNs || *endNs < *beginNs) {
+        if (!beginNs || !endNs || *endNs < *beginNs || *beginNs < ring.earliestNs || *endNs > latestNs_) {
             if (const Status counted = lost(ring, "unreadable record", "its times cannot be of this run"); !counted)
                 return counted;
             continue;
