@@ -33,7 +33,7 @@ public:
     explicit ReaderThread(QObject* parent = nullptr);
     ~ReaderThread() override;
 
-    /// Jobs posted from now on read this file. An empty path closes the reader.
+    /// Closes the file; jobs posted from now on open and read this one.
     void setPath(const std::string& path);
 
     /// Runs `work` on the thread and hands its result to `done` on the UI thread, unless the slot has moved on or `receiver`

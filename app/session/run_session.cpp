@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kPollMs = 100;
 // The recorder folds its log into the file only while nobody reads; it tries again every few hundred milliseconds.
-constexpr int kReopenMs = 1500;
+constexpr int kReopenMs = 1000;
 
 std::int64_t nowUtcNs() { return QDateTime::currentMSecsSinceEpoch() * 1'000'000; }
 
@@ -133,24 +133,24 @@ void RunSession::takeSnapshot(tracing::Result<RunSnapshot> result)
     snapshot_ = std::make_shared<const RunSnapshot>(std::move(*result));
     if (snapshot_->run.finished)
         timer_.stop();
-    if (finishedNow)
-        releaseFileForTheRecorder();
     if (first)
         setState(State::Open);
-    emit snapshotChanged();
     emit progressChanged();
+    if (finishedNow)
+        releaseFileForTheRecorder();
+    else
+        emit snapshotChanged();
 }
 
 void RunSession::releaseFileForTheRecorder()
 {
-    detailThread_.setPath({});
-    analysisThread_.setPath({});
+    detailThread_.setPath(path_.toStdString());
+    analysisThread_.setPath(path_.toStdString());
+    emit fileReleased();
+    // What asks for rows waits for this, so that nobody opens the file again meanwhile.
     QTimer::singleShot(kReopenMs, this, [this, path = path_] {
-        if (path != path_)
-            return;
-        detailThread_.setPath(path.toStdString());
-        analysisThread_.setPath(path.toStdString());
-        emit snapshotChanged();
+        if (path == path_)
+            emit snapshotChanged();
     });
 }
 

@@ -63,6 +63,7 @@ signals:
     void stateChanged();
     void snapshotChanged(); ///< a first or a newer one
     void progressChanged();
+    void fileReleased(); ///< the recorder wants the file for itself: close your readers, snapshotChanged follows
     void selectionChanged();
     void windowChanged();
 
