@@ -1,6 +1,6 @@
 #include "app/models/overview_model.h"
 
-#include "app/session/words.h"
+#include "tracing/analysis/wording.h"
 
 #include <algorithm>
 #include <numeric>
@@ -18,6 +18,13 @@ double share(std::int64_t part, std::int64_t whole)
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
+/// "68.3", for columns and lists that say once what they count in.
+std::string shareNumber(double part)
+{
+    const std::string number = tracing::shareText(part);
+    return number.substr(0, number.size() - 2);
+}
+
 QString letterOf(Leaf leaf) { return QString(QLatin1Char(leafStyle(leaf, Theme::Dark).letter)); }
 
 /// "W  waiting 68.3 %", "W 68.3", "W"
@@ -26,9 +33,9 @@ BarSegment namedSegment(LeafTime time, const QString& words, std::int64_t whole)
     BarSegment segment { time.leaf, time.ns, {}, {} };
     const QString letter = letterOf(time.leaf);
     const double part = share(time.ns, whole);
-    segment.labels = { letter + "  " + words + " " + text(formatShare(part)),
-        letter + " " + text(formatShareNumber(part)), letter };
-    segment.tip = words + ": " + text(formatDuration(time.ns)) + ", " + text(formatShare(part));
+    segment.labels = { letter + "  " + words + " " + text(tracing::shareText(part)),
+        letter + " " + text(shareNumber(part)), letter };
+    segment.tip = words + ": " + text(tracing::timeText(time.ns)) + ", " + text(tracing::shareText(part));
     return segment;
 }
 
@@ -74,8 +81,8 @@ std::vector<BarSegment> communicationBar(const RankAnalysis& rank)
         if (ns <= 0)
             return;
         BarSegment segment = namedSegment({ leaf, ns }, words, overlap.communicationNs);
-        segment.labels = { words + " " + text(formatShareNumber(share(ns, overlap.communicationNs))),
-            text(formatShareNumber(share(ns, overlap.communicationNs))) };
+        segment.labels = { words + " " + text(shareNumber(share(ns, overlap.communicationNs))),
+            text(shareNumber(share(ns, overlap.communicationNs))) };
         bar.push_back(segment);
     };
     add(Leaf::Compute, overlap.overlapNs, QStringLiteral("hidden"));
@@ -91,10 +98,10 @@ RankRow rankRow(const RankAnalysis& rank)
     row.rank = rank.info.rank;
     row.name = QStringLiteral("rank %1").arg(row.rank);
     row.bar = rankBar(rank);
-    row.compute = text(formatShareNumber(share(rank.split.computeNs, rank.split.windowNs)));
-    row.waiting = text(formatShareNumber(share(rank.split.waitNs + rank.split.bubbleNs(), rank.split.windowNs)));
+    row.compute = text(shareNumber(share(rank.split.computeNs, rank.split.windowNs)));
+    row.waiting = text(shareNumber(share(rank.split.waitNs + rank.split.bubbleNs(), rank.split.windowNs)));
     const auto hidden = rank.overlap.overlapShare();
-    row.hidden = hidden ? text(formatShare(*hidden)) : QStringLiteral("–");
+    row.hidden = hidden ? text(tracing::shareText(*hidden)) : QStringLiteral("–");
     row.communication = communicationBar(rank);
     return row;
 }
@@ -124,11 +131,11 @@ void fillStrip(const RunAnalysis& analysis, OverviewModel& model)
         const QString letter = letterOf(time.leaf);
         if (shares && time.leaf == Leaf::Descheduled) {
             segment.labels = { letter + "  descheduled", letter };
-            segment.tip = "descheduled: " + text(formatDuration(time.ns)) + " without a core, outside the 100 %";
+            segment.tip = "descheduled: " + text(tracing::timeText(time.ns)) + " without a core, outside the 100 %";
             outside = QStringLiteral("   outside: D descheduled ") + rankTime(time.ns);
         } else {
             const QString word = time.leaf == Leaf::Unattributed ? QString() : leafWord(time.leaf) + " ";
-            sum += letter + " " + word + text(formatShareNumber(share(time.ns, capacity))) + "   ";
+            sum += letter + " " + word + text(shareNumber(share(time.ns, capacity))) + "   ";
         }
         model.strip.push_back(segment);
     }
@@ -140,7 +147,7 @@ void fillFindings(const RunAnalysis& analysis, OverviewModel& model)
 {
     for (const tracing::Finding& finding : analysis.findings) {
         model.findings.push_back({ text(finding.title), text(finding.text),
-            finding.costShare ? text(formatShare(*finding.costShare)) : QString(), finding.severity, finding.ranks,
+            finding.costShare ? text(tracing::shareText(*finding.costShare)) : QString(), finding.severity, finding.ranks,
             finding.evidence });
     }
     model.findingsHint = QStringLiteral("%1, by cost").arg(model.findings.size());
@@ -155,9 +162,9 @@ void fillSteps(const RunAnalysis& analysis, OverviewModel& model)
     }
     if (analysis.stepStats.count > 0) {
         model.stepHint = QStringLiteral("mean %1, p95 %2, worst %3")
-                             .arg(text(formatDuration(analysis.stepStats.meanNs)),
-                                 text(formatDuration(analysis.stepStats.p95Ns)),
-                                 text(formatDuration(analysis.stepStats.worstNs)));
+                             .arg(text(tracing::timeText(analysis.stepStats.meanNs)),
+                                 text(tracing::timeText(analysis.stepStats.p95Ns)),
+                                 text(tracing::timeText(analysis.stepStats.worstNs)));
     }
 }
 
@@ -205,7 +212,7 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
 {
     OverviewModel model;
     const tracing::Headline& headline = analysis.headline;
-    model.bigNumber = analysis.rankTimeNs() > 0 ? text(formatShare(headline.bigShare)) : QStringLiteral("–");
+    model.bigNumber = analysis.rankTimeNs() > 0 ? text(tracing::shareText(headline.bigShare)) : QStringLiteral("–");
     model.bigCaption = text(headline.bigCaption);
     model.bigHint = text(headline.bigHint);
     model.isProvisional = !analysis.facts.run.finished && !analysis.counted;

@@ -18,6 +18,7 @@ struct FindingCard {
     tracing::Severity severity = tracing::Severity::Info;
     std::vector<std::int32_t> ranks;
     tracing::Window evidence; ///< empty: nothing to show
+    bool operator==(const FindingCard&) const = default;
 };
 
 struct RankRow {

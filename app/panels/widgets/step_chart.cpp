@@ -1,7 +1,7 @@
 #include "app/panels/widgets/step_chart.h"
 
 #include "app/panels/widgets/axis.h"
-#include "app/session/words.h"
+#include "tracing/analysis/wording.h"
 
 #include <QHelpEvent>
 #include <QMouseEvent>
@@ -18,7 +18,7 @@ constexpr int kNumberHeight = 18;
 constexpr double kWidestBar = 60;
 constexpr double kLeastForLabel = 46; // "1.06 s" over each bar
 
-QString duration(std::int64_t ns) { return QString::fromStdString(formatDuration(ns)); }
+QString duration(std::int64_t ns) { return QString::fromStdString(tracing::timeText(ns)); }
 
 } // namespace
 
