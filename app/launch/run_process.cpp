@@ -1,5 +1,6 @@
 #include "app/launch/run_process.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 

@@ -39,10 +39,9 @@ BarSegment namedSegment(LeafTime time, const QString& words, std::int64_t whole)
     return segment;
 }
 
-/// The rank that most of this rank's waiting is for, if it is more than half of it.
-std::optional<std::size_t> mostAwaited(const RankAnalysis& rank)
+/// The rank that most of the waiting is for, if it is more than half of it.
+std::optional<std::size_t> mostAwaited(const std::vector<std::int64_t>& waits)
 {
-    const auto& waits = rank.waitForRankNs;
     const auto most = std::max_element(waits.begin(), waits.end());
     const std::int64_t sum = std::accumulate(waits.begin(), waits.end(), std::int64_t { 0 });
     if (most == waits.end() || *most * 2 <= sum)
@@ -53,17 +52,21 @@ std::optional<std::size_t> mostAwaited(const RankAnalysis& rank)
 std::vector<BarSegment> rankBar(const RankAnalysis& rank)
 {
     std::vector<BarSegment> bar;
-    const auto awaited = mostAwaited(rank);
     for (const LeafTime& time : leafTimes(rank.split)) {
         BarSegment segment = namedSegment(time, leafWord(time.leaf), rank.split.windowNs);
         const QString letter = letterOf(time.leaf);
         segment.labels = { letter + " " + leafWord(time.leaf), letter };
-        if (awaited && (time.leaf == Leaf::Wait || time.leaf == Leaf::Bubble)) {
+        std::optional<std::size_t> awaited;
+        if (time.leaf == Leaf::Wait)
+            awaited = mostAwaited(rank.waitForRankNs);
+        else if (time.leaf == Leaf::Bubble)
+            awaited = mostAwaited(rank.bubbleForRankNs);
+        if (awaited) {
             const QString whom = (time.leaf == Leaf::Wait ? QStringLiteral(" for rank %1")
                                                           : QStringLiteral(", waiting for rank %1"))
                                      .arg(*awaited);
             segment.labels.insert(segment.labels.begin(), letter + " " + leafWord(time.leaf) + whom);
-            segment.tip += QStringLiteral(", most of it%1").arg(time.leaf == Leaf::Wait ? whom : whom.mid(1));
+            segment.tip += QStringLiteral("; most of it for rank %1").arg(*awaited);
         }
         bar.push_back(segment);
     }
@@ -122,7 +125,7 @@ std::vector<RankRow> rankRows(const RunAnalysis& analysis)
 
 void fillStrip(const RunAnalysis& analysis, OverviewModel& model)
 {
-    const bool shares = analysis.sharesCores();
+    const bool shares = analysis.sharedCores().has_value();
     const std::int64_t capacity = analysis.capacityNs();
     QString sum;
     QString outside;
@@ -139,7 +142,7 @@ void fillStrip(const RunAnalysis& analysis, OverviewModel& model)
         }
         model.strip.push_back(segment);
     }
-    if (analysis.rankTimeNs() > 0)
+    if (capacity > 0)
         model.sumLine = sum + "sum 100.0 % = " + rankTime(capacity) + outside;
 }
 
@@ -212,7 +215,7 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
 {
     OverviewModel model;
     const tracing::Headline& headline = analysis.headline;
-    model.bigNumber = analysis.rankTimeNs() > 0 ? text(tracing::shareText(headline.bigShare)) : QStringLiteral("–");
+    model.bigNumber = analysis.capacityNs() > 0 ? text(tracing::shareText(headline.bigShare)) : QStringLiteral("–");
     model.bigCaption = text(headline.bigCaption);
     model.bigHint = text(headline.bigHint);
     model.isProvisional = !analysis.facts.run.finished && !analysis.counted;
@@ -222,10 +225,10 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
     fillFindings(analysis, model);
     model.ranks = rankRows(analysis);
     model.ranksHint = QStringLiteral("slowest first · bar = rank’s own window, 100 %");
-    if (analysis.sharesCores()) {
+    if (const auto cores = analysis.sharedCores()) {
         model.sharedCores = QStringLiteral("%1 ranks share %2 cores")
                                 .arg(analysis.ranks.size())
-                                .arg(*analysis.facts.run.coresPerNode);
+                                .arg(*cores);
     }
     fillSteps(analysis, model);
     fillLoss(analysis, model);
