@@ -51,7 +51,7 @@ void AnalysisFeed::start()
     startedVersion_ = snapshot->dataVersion;
     clock_.start();
     session_.analysisThread().post<tracing::RunAnalysis>(
-        slot_, [](tracing::TraceReader& reader) { return tracing::analyse(reader); }, this,
+        slot_, [options = options_](tracing::TraceReader& reader) { return tracing::analyse(reader, options); }, this,
         [this](tracing::Result<tracing::RunAnalysis> result) { take(std::move(result)); });
 }
 

@@ -19,6 +19,9 @@ class AnalysisFeed : public QObject {
 public:
     explicit AnalysisFeed(RunSession& session, QObject* parent = nullptr);
 
+    /// What to count, from the next analysis on.
+    void setOptions(const tracing::AnalysisOptions& options) { options_ = options; }
+
     std::shared_ptr<const tracing::RunAnalysis> result() const { return result_; } ///< null until the first one is done
     QString error() const { return error_; } ///< why there is none, or no newer one
     bool isRunning() const { return running_; }
@@ -34,6 +37,7 @@ private:
     void take(tracing::Result<tracing::RunAnalysis> result);
 
     RunSession& session_;
+    tracing::AnalysisOptions options_;
     JobSlot slot_;
     QTimer timer_;
     QElapsedTimer clock_;
