@@ -19,7 +19,7 @@ struct Selection {
     std::int32_t rank = 0;
     tracing::LaneId lane {};
     tracing::Window window; ///< of the row; of the cell for a fold
-    std::optional<tracing::InstanceId> instance; ///< collectives: selects all ranks' parts
+    std::optional<tracing::InstanceId> instance {}; ///< collectives: selects all ranks' parts
 
     bool isEmpty() const { return kind == Kind::None; }
     bool operator==(const Selection&) const = default;

@@ -59,6 +59,9 @@ public:
     /// Starts `rankscope train` and follows its file.
     void startRun(const QString& configuration, const QStringList& settings, const QString& output);
 
+    /// As .txt, .json, else as a picture; gives the reason where that fails.
+    QString saveOverviewTo(const QString& path);
+
 signals:
     void settled();
 

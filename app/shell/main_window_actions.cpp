@@ -5,7 +5,8 @@
 #include "app/shell/main_window.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
-#include "app/shell/theme.h"
+#include "tracing/export/report_json.h"
+#include "tracing/export/report_text.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -16,9 +17,16 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QSaveFile>
+#include <QStatusBar>
 #include <QToolBar>
 
 namespace rankscope::app {
+namespace {
+
+constexpr int kMessageMs = 4000;
+
+} // namespace
 
 QAction* MainWindow::addAction(QMenu* menu, const QString& text, const QList<QKeySequence>& keys, void (MainWindow::*slot)())
 {
@@ -167,7 +175,47 @@ void MainWindow::showAbout()
             .arg(QApplication::applicationVersion()));
 }
 
-void MainWindow::copyOverview() { QApplication::clipboard()->setText({}); }
-void MainWindow::saveOverview() { }
+void MainWindow::copyOverview()
+{
+    const auto result = feed_.result();
+    if (!result)
+        return;
+    QApplication::clipboard()->setText(QString::fromStdString(tracing::briefText(*result, session_.path().toStdString())));
+    statusBar()->showMessage(tr("Copied as text"), kMessageMs);
+}
+
+void MainWindow::saveOverview()
+{
+    if (!feed_.result())
+        return;
+    const QString proposed = QFileInfo(session_.path()).completeBaseName() + QStringLiteral("-overview.png");
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save overview as"), proposed, tr("Picture (*.png);;Text (*.txt);;JSON (*.json)"));
+    if (path.isEmpty())
+        return;
+    const QString failed = saveOverviewTo(path);
+    if (failed.isEmpty())
+        statusBar()->showMessage(tr("Saved %1").arg(path), kMessageMs);
+    else
+        notice_->showMessage(failed, false);
+}
+
+QString MainWindow::saveOverviewTo(const QString& path)
+{
+    const auto result = feed_.result();
+    if (!result)
+        return tr("There is no result to save yet");
+    bool saved = false;
+    if (path.endsWith(QLatin1String(".txt")) || path.endsWith(QLatin1String(".json"))) {
+        const std::string text = path.endsWith(QLatin1String(".json"))
+            ? tracing::reportJson(*result)
+            : tracing::briefText(*result, session_.path().toStdString());
+        QSaveFile file(path);
+        saved = file.open(QIODevice::WriteOnly) && file.write(text.data(), static_cast<qint64>(text.size())) >= 0 && file.commit();
+    } else {
+        saved = overview_->panel().picture().save(path, "PNG");
+    }
+    return saved ? QString() : tr("write %1: it cannot be written; choose a folder that you may write to").arg(path);
+}
 
 } // namespace rankscope::app
