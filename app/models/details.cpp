@@ -1,6 +1,8 @@
 #include "app/models/details.h"
 
+#include "app/models/leaf_bar.h"
 #include "tracing/analysis/collectives.h"
+#include "tracing/analysis/run_analysis.h"
 #include "tracing/analysis/run_rows.h"
 #include "tracing/analysis/wording.h"
 
@@ -35,6 +37,7 @@ public:
     Result<Details> bubble();
     Result<Details> range();
     Result<Details> fold();
+    Result<Details> area();
 
 private:
     /// The row with exactly the selected stretch.
@@ -216,6 +219,24 @@ Result<Details> Builder::fold()
     return details_;
 }
 
+/// Where the time of the marked stretch went, over all ranks.
+Result<Details> Builder::area()
+{
+    tracing::AnalysisOptions options;
+    options.window = selection_.window;
+    const auto counted = tracing::analyse(reader_, options);
+    if (!counted)
+        return counted.error();
+    details_.title = QStringLiteral("%1 marked").arg(duration(selection_.window.durationNs()));
+    details_.subtitle = QStringLiteral("%1 to %2, all ranks; shares of %3")
+                            .arg(moment(selection_.window.beginNs), moment(selection_.window.endNs), text(counted->capacityWord()));
+    for (const LeafTime& time : leafTimes(counted->total)) {
+        const auto word = leafWord(time.leaf);
+        details_.fields.emplace_back(word, text(tracing::shareText(counted->shareOf(time.ns))) + ", " + duration(time.ns));
+    }
+    return details_;
+}
+
 void Builder::partRows(const std::vector<tracing::SplitPart>& split)
 {
     std::int64_t firstEntry = split.front().beginNs;
@@ -301,6 +322,7 @@ Result<Details> readDetails(tracing::TraceReader& reader, const RunSnapshot& run
     case Selection::Kind::Bubble: return builder.bubble();
     case Selection::Kind::Range: return builder.range();
     case Selection::Kind::Fold: return builder.fold();
+    case Selection::Kind::Area: return builder.area();
     case Selection::Kind::None: break;
     }
     return Details {};

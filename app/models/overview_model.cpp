@@ -164,10 +164,9 @@ void fillSteps(const RunAnalysis& analysis, OverviewModel& model)
         model.steps.push_back({ step.step, step.window.durationNs(), counted });
     }
     if (analysis.stepStats.count > 0) {
-        model.stepHint = QStringLiteral("mean %1, p95 %2, worst %3")
+        model.stepHint = QStringLiteral("%1 (p95 %2)")
                              .arg(text(tracing::timeText(analysis.stepStats.meanNs)),
-                                 text(tracing::timeText(analysis.stepStats.p95Ns)),
-                                 text(tracing::timeText(analysis.stepStats.worstNs)));
+                                 text(tracing::timeText(analysis.stepStats.p95Ns)));
     }
 }
 

@@ -59,7 +59,7 @@ struct OverviewModel {
     QString ranksHint;
     QString sharedCores; ///< "4 ranks share 2 cores", or empty
     std::vector<StepBar> steps;
-    QString stepHint; ///< "0.61 s (p95 0.66)"
+    QString stepHint; ///< "610 ms (p95 660 ms)"
     std::vector<LineSeries> loss;
     QString lossHint;
 };

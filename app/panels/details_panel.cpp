@@ -64,7 +64,9 @@ void DetailsPanel::load()
         clear(tr("Click a span on the timeline to see what the file says about it"));
         return;
     }
-    session_.detailThread().post<Details>(
+    // An area is counted, which takes longer than to read one row.
+    ReaderThread& thread = selection.kind == Selection::Kind::Area ? session_.analysisThread() : session_.detailThread();
+    thread.post<Details>(
         slot_,
         [snapshot, selection](tracing::TraceReader& reader) { return readDetails(reader, *snapshot, selection); }, this,
         [this](tracing::Result<Details> result) {

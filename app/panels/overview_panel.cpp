@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QResizeEvent>
+#include <QStyle>
 #include <QVBoxLayout>
 
 namespace rankscope::app {
@@ -221,7 +222,8 @@ void OverviewPanel::resizeEvent(QResizeEvent* event)
     numberColumn_->setFixedWidth(narrow ? 220 : 344);
     number_->setProperty("look", narrow ? "numberSmall" : "number");
     // A style sheet looks at properties only when it is told to.
-    number_->setStyleSheet(QStringLiteral(""));
+    number_->style()->unpolish(number_);
+    number_->style()->polish(number_);
     QScrollArea::resizeEvent(event);
 }
 

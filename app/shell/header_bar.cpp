@@ -48,7 +48,7 @@ void HeaderBar::setRun(const QString& name, const QVector<Chip>& chips)
     while (chipLabels_.size() < chips.size()) {
         auto* label = new QLabel;
         label->setTextFormat(Qt::PlainText);
-        chipRow_->addWidget(label);
+        chipRow_->addWidget(label, 0, Qt::AlignVCenter);
         chipLabels_.push_back(label);
     }
     for (qsizetype i = 0; i < chips.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
 #include "app/shell/rail_icon.h"
+#include "app/timeline/timeline_widget.h"
 
 #include <QApplication>
 #include <QCloseEvent>
@@ -58,7 +59,8 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , welcome_(new WelcomePanel)
     , opening_(new QLabel)
     , error_(new ErrorPage)
-    , overview_(new OverviewPage(session_, feed_, look, false))
+    , overview_(new OverviewPage(session_, feed_, look, true))
+    , timeline_(new timeline::TimelineWidget)
     , details_(new DetailsPanel(session_, look))
     , detailsDock_(new QDockWidget(tr("Details")))
     , log_(new LogPanel(process_))
@@ -72,6 +74,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     setAcceptDrops(true);
     setMenuWidget(header_);
     buildPages();
+    buildTimeline();
     buildRail();
     buildDocks();
     buildStatusBar();
@@ -105,7 +108,7 @@ void MainWindow::buildPages()
     opening_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     opening_->setMargin(24);
     for (QWidget* page : { static_cast<QWidget*>(welcome_), static_cast<QWidget*>(opening_), static_cast<QWidget*>(error_),
-             static_cast<QWidget*>(overview_) })
+             static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_) })
         pages_->addWidget(page);
     auto* center = new QWidget;
     center->setObjectName(QStringLiteral("page"));
@@ -128,6 +131,20 @@ void MainWindow::buildPages()
     });
 }
 
+void MainWindow::buildTimeline()
+{
+    timeline_->setTheme(look_.theme());
+    timeline_->setFocusPolicy(Qt::StrongFocus);
+    connect(&look_, &Look::themeChanged, timeline_, [this] { timeline_->setTheme(look_.theme()); });
+    connect(timeline_, &timeline::TimelineWidget::selectionChanged, this, &MainWindow::takeSelection);
+    connect(timeline_, &timeline::TimelineWidget::viewChanged, &session_, &RunSession::setWindow);
+    connect(&session_, &RunSession::fileReleased, timeline_, &timeline::TimelineWidget::releaseReaders);
+    OverviewPanel& overview = overview_->panel();
+    connect(&overview, &OverviewPanel::evidenceRequested, this, &MainWindow::showEvidence);
+    connect(&overview, &OverviewPanel::rankRequested, this, &MainWindow::showTimeline);
+    connect(&overview, &OverviewPanel::stepRequested, this, &MainWindow::showStep);
+}
+
 void MainWindow::buildRail()
 {
     rail_->setObjectName(QStringLiteral("rail"));
@@ -138,6 +155,7 @@ void MainWindow::buildRail()
     addToolBar(Qt::LeftToolBarArea, rail_);
     addRailButton(View::Welcome, tr("Welcome"));
     addRailButton(View::Overview, tr("Overview"));
+    addRailButton(View::Timeline, tr("Timeline"));
     paintRail();
 }
 
@@ -160,6 +178,7 @@ void MainWindow::paintRail()
     const QColor color = toQColor(look_.colors().text);
     railButtons_[static_cast<int>(View::Welcome)]->setIcon(railIcon(RailSymbol::Welcome, color));
     railButtons_[static_cast<int>(View::Overview)]->setIcon(railIcon(RailSymbol::Overview, color));
+    railButtons_[static_cast<int>(View::Timeline)]->setIcon(railIcon(RailSymbol::Timeline, color));
 }
 
 void MainWindow::buildDocks()
@@ -190,12 +209,14 @@ void MainWindow::buildStatusBar()
 void MainWindow::open(const QString& path)
 {
     const QString absolute = QFileInfo(path).absoluteFilePath();
+    following_ = false;
     session_.open(absolute);
     showView(View::Overview);
 }
 
 void MainWindow::follow(const QString& path)
 {
+    following_ = true;
     session_.follow(QFileInfo(path).absoluteFilePath());
     showView(View::Overview);
 }
@@ -227,11 +248,13 @@ void MainWindow::updateState()
     } else if (state == RunSession::State::Failed) {
         error_->setError(session_.path(), session_.error());
         pages_->setCurrentWidget(error_);
+    } else if (view_ == View::Timeline) {
+        pages_->setCurrentWidget(timeline_);
+        timeline_->setFocus();
     } else {
         pages_->setCurrentWidget(overview_);
     }
-    if (state == RunSession::State::Open && session_.snapshot())
-        recentFiles_.add(session_.path());
+    updateTimelineFile();
     for (auto button = railButtons_.begin(); button != railButtons_.end(); ++button) {
         button.value()->setChecked(button.key() == static_cast<int>(view_));
         button.value()->setEnabled(button.key() == static_cast<int>(View::Welcome) || state != RunSession::State::Closed);
@@ -242,6 +265,20 @@ void MainWindow::updateState()
     updateStatus();
     if (isSettled())
         emit settled();
+}
+
+/// The timeline reads by itself: it is told which file when that has proved to be a run.
+void MainWindow::updateTimelineFile()
+{
+    const QString path = session_.state() == RunSession::State::Open ? session_.path() : QString();
+    if (path == shownPath_)
+        return;
+    shownPath_ = path;
+    if (path.isEmpty())
+        return timeline_->closeFile();
+    recentFiles_.add(path);
+    timeline_->openFile(path);
+    timeline_->setFollowing(following_);
 }
 
 void MainWindow::updateHeader()
@@ -302,7 +339,7 @@ bool MainWindow::isSettled() const
     case RunSession::State::Opening: return false;
     case RunSession::State::Open: break;
     }
-    return feed_.result() || !feed_.error().isEmpty();
+    return (feed_.result() || !feed_.error().isEmpty()) && (view_ != View::Timeline || timeline_->settled());
 }
 
 QString MainWindow::failure() const

@@ -27,13 +27,17 @@ class NoticeBar;
 class OverviewPage;
 class RunDialog;
 class WelcomePanel;
+namespace timeline {
+    class TimelineWidget;
+    struct Selection;
+}
 
 /// Header, rail, pages, docks and status bar around one open run.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
 public:
-    enum class View { Welcome, Overview };
+    enum class View { Welcome, Overview, Timeline };
 
     MainWindow(Look& look, QSettings& settings, QWidget* parent = nullptr);
     ~MainWindow() override;
@@ -51,6 +55,7 @@ public:
     AnalysisFeed& analysis() { return feed_; }
     RunProcess& runProcess() { return process_; }
     OverviewPage& overviewPage() { return *overview_; }
+    timeline::TimelineWidget& timelineView() { return *timeline_; }
     WelcomePanel& welcomePanel() { return *welcome_; }
     HeaderBar& header() { return *header_; }
     NoticeBar& notice() { return *notice_; }
@@ -72,6 +77,7 @@ protected:
 
 private:
     void buildPages();
+    void buildTimeline();
     void buildRail();
     void buildDocks();
     void buildStatusBar();
@@ -92,7 +98,14 @@ private:
     void toggleTheme();
     void stopRun();
 
+    void showOverview() { showView(View::Overview); }
+    void showTimeline() { showView(View::Timeline); }
+    void showEvidence(tracing::Window window);
+    void showStep(std::int64_t step);
+    void takeSelection(const timeline::Selection& selection);
+
     void updateState();
+    void updateTimelineFile();
     void updateHeader();
     void updateStatus();
     void updateWelcome();
@@ -116,6 +129,7 @@ private:
     QLabel* opening_;
     ErrorPage* error_;
     OverviewPage* overview_;
+    timeline::TimelineWidget* timeline_;
     DetailsPanel* details_;
     QDockWidget* detailsDock_;
     LogPanel* log_;
@@ -125,6 +139,8 @@ private:
     QMenu* recentMenu_ = nullptr;
     QList<QAction*> runActions_; ///< enabled while a run is open
     QAction* stopAction_ = nullptr;
+    QString shownPath_; ///< what the timeline shows
+    bool following_ = false; ///< the open run was started or followed from here
 };
 
 } // namespace rankscope::app

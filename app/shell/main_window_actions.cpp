@@ -5,6 +5,8 @@
 #include "app/shell/main_window.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
+#include "app/shell/selection_of.h"
+#include "app/timeline/timeline_widget.h"
 #include "tracing/export/report_json.h"
 #include "tracing/export/report_text.h"
 
@@ -25,6 +27,16 @@ namespace rankscope::app {
 namespace {
 
 constexpr int kMessageMs = 4000;
+
+/// The keys of TimelineWidget; menus would only repeat them.
+HelpDialog::Bindings timelineKeys()
+{
+    return { { "W, S", "zoom in, out" }, { "A, D, ←, →", "move along" }, { "↑, ↓, Page up, Page down", "other ranks" },
+        { "F", "fit the selection; again: the whole run" }, { "0", "the whole run" }, { "Alt+←, Alt+→", "back, forward" },
+        { "., ,", "next, previous span of the lane" }, { "R", "mark the selected stretch" }, { "Space", "follow the head" },
+        { "Esc", "clear the selection" }, { "Click", "select" }, { "Drag", "mark a stretch" }, { "Double click", "zoom to a span" },
+        { "Ctrl+wheel", "zoom" }, { "Shift+wheel, right drag", "move along" } };
+}
 
 } // namespace
 
@@ -75,6 +87,9 @@ void MainWindow::buildViewMenu()
     toggle(detailsDock_->toggleViewAction(), tr("&Details"), QKeySequence(tr("Q")));
     toggle(logDock_->toggleViewAction(), tr("&Log"), QKeySequence(tr("Ctrl+L")));
     toggle(rail_->toggleViewAction(), tr("&Rail"), QKeySequence(tr("Ctrl+B")));
+    menu->addSeparator();
+    runActions_ << addAction(menu, tr("&Overview"), { QKeySequence(tr("Ctrl+1")) }, &MainWindow::showOverview);
+    runActions_ << addAction(menu, tr("&Timeline"), { QKeySequence(tr("Ctrl+2")) }, &MainWindow::showTimeline);
     menu->addSeparator();
     addAction(menu, tr("Switch between dark and light &theme"), { QKeySequence(tr("Ctrl+T")) }, &MainWindow::toggleTheme);
 }
@@ -155,6 +170,27 @@ void MainWindow::runEnded(const QString& message)
         closeRun();
 }
 
+void MainWindow::showEvidence(tracing::Window window)
+{
+    // A little of what is around it, so that one sees where it begins and ends.
+    const std::int64_t margin = window.durationNs() / 10;
+    showView(View::Timeline);
+    timeline_->showWindow({ window.beginNs - margin, window.endNs + margin });
+}
+
+void MainWindow::showStep(std::int64_t step)
+{
+    const auto result = feed_.result();
+    if (!result)
+        return;
+    for (const tracing::StepSpan& span : result->allSteps) {
+        if (span.step == step)
+            showEvidence(span.window);
+    }
+}
+
+void MainWindow::takeSelection(const timeline::Selection& selection) { session_.select(selectionOf(selection)); }
+
 void MainWindow::toggleTheme()
 {
     look_.setTheme(look_.theme() == Theme::Dark ? Theme::Light : Theme::Dark);
@@ -163,7 +199,7 @@ void MainWindow::toggleTheme()
 
 void MainWindow::showKeys()
 {
-    HelpDialog dialog(actions(), {}, this);
+    HelpDialog dialog(actions(), timelineKeys(), this);
     dialog.exec();
 }
 

@@ -1,9 +1,14 @@
 #include "app/shell/render.h"
 
+#include "app/timeline/timeline_widget.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
 #include <QEventLoop>
 #include <QPixmap>
 #include <QStringList>
-#include <QTimer>
+
+#include <functional>
 
 namespace rankscope::app {
 namespace {
@@ -11,7 +16,23 @@ namespace {
 using tracing::Error;
 using tracing::Result;
 
-constexpr int kLongestMs = 10 * 60 * 1000;
+constexpr qint64 kLongestMs = 10 * 60 * 1000;
+constexpr int kLookMs = 20;
+
+/// Lets Qt work until the condition holds, and then until all that follows from it is laid out.
+bool waitFor(const std::function<bool()>& condition)
+{
+    QElapsedTimer clock;
+    clock.start();
+    while (!condition()) {
+        if (clock.elapsed() > kLongestMs)
+            return false;
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, kLookMs);
+    }
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    return true;
+}
 
 Error wrong(const char* option, const QString& value, const char* allowed)
 {
@@ -62,7 +83,9 @@ Result<MainWindow::View> parseView(const QString& text)
 {
     if (text == QLatin1String("overview"))
         return MainWindow::View::Overview;
-    return wrong("--view", text, "overview");
+    if (text == QLatin1String("timeline"))
+        return MainWindow::View::Timeline;
+    return wrong("--view", text, "overview or timeline");
 }
 
 Result<Theme> parseTheme(const QString& text)
@@ -84,15 +107,13 @@ tracing::Status renderToFile(MainWindow& window, const QString& input, const Ren
     window.show();
     window.open(input);
     window.showView(options.view);
-    QEventLoop loop;
-    QTimer::singleShot(kLongestMs, &loop, &QEventLoop::quit);
-    QObject::connect(&window, &MainWindow::settled, &loop, &QEventLoop::quit);
-    if (!window.isSettled())
-        loop.exec();
+    const bool counted = waitFor([&] { return window.analysis().result() || !window.failure().isEmpty(); });
     if (!window.failure().isEmpty())
         return Error(window.failure().toStdString());
-    if (!window.isSettled())
-        return Error("draw " + input.toStdString() + ": the analysis did not end within 10 minutes");
+    if (counted && (options.window.steps || options.window.window))
+        window.timelineView().showWindow(window.analysis().result()->window);
+    if (!counted || !waitFor([&] { return window.isSettled(); }))
+        return Error("draw " + input.toStdString() + ": it was not read and counted within 10 minutes");
     if (!window.grab().save(options.output))
         return Error("write " + options.output.toStdString() + ": cannot be written as a picture; name a .png in a folder that exists");
     return tracing::Done {};

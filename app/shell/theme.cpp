@@ -5,6 +5,7 @@
 
 #include <QFile>
 #include <QPalette>
+#include <QProxyStyle>
 #include <QStyleFactory>
 
 #include <array>
@@ -15,6 +16,19 @@ static void keepThemes() { Q_INIT_RESOURCE(themes); }
 
 namespace rankscope::app {
 namespace {
+
+/// Fusion without lines under the menus' letters; Alt still finds them.
+class PlainMenuStyle : public QProxyStyle {
+public:
+    PlainMenuStyle()
+        : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion")))
+    {
+    }
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const override
+    {
+        return hint == SH_UnderlineShortcut ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
+    }
+};
 
 QPalette paletteOf(Theme theme)
 {
@@ -62,7 +76,7 @@ QString styleSheet(Theme theme)
 
 void applyTheme(QApplication& application, Theme theme)
 {
-    application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    application.setStyle(new PlainMenuStyle); // the application owns it
     application.setFont(textFont(13));
     application.setPalette(paletteOf(theme));
     application.setStyleSheet(styleSheet(theme));

@@ -13,8 +13,8 @@ void addStep(support::TraceBuilder& trace, int step)
     trace.bubble(1, at(0, 10), BubblePhase::Fill, 0);
     trace.kernel(1, at(10, 80), "matmul", { .flop = 1'000'000, .bytes = 4096 });
     trace.collective(CollectiveOp::AllReduce, Dimension::Data, 4'000'000, { at(60, 90), at(80, 90) });
-    trace.counter(1, "loss", "nats", begin + 95 * kMs, 5.5 - 0.5 * step);
-    trace.counter(1, "held-out loss", "nats", begin + 95 * kMs, 5.6 - 0.5 * step);
+    trace.counter(1, "loss", "nats", begin + 95 * kMs, 2.0 + 3.0 / step);
+    trace.counter(1, "held-out loss", "nats", begin + 95 * kMs, 2.1 + 3.0 / step);
 }
 
 void writeSampleRun(const std::filesystem::path& file, int steps)
