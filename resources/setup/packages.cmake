@@ -51,6 +51,7 @@ if(NOT fmt_FOUND)
     rs_missing(libfmt-dev)
 endif()
 rs_find_library(zlib zlib.h z zlib1g-dev)
+rs_find_library(zstd zstd.h zstd libzstd-dev)
 
 if(RS_WITH_MPI)
     find_package(MPI QUIET COMPONENTS CXX)

@@ -1,4 +1,3 @@
-#include "tracing/analysis/descheduled_gaps.h"
 #include "tracing/analysis/mul_div.h"
 #include "tracing/analysis/time_split.h"
 
@@ -322,9 +321,7 @@ std::vector<LabelledInterval> labelledIntervals(const LabelInput& input)
 {
     if (input.window.endNs <= input.window.beginNs)
         return {};
-    std::vector<LabelledInterval> intervals = Labeller(input).run();
-    bookDescheduledGaps(intervals, input.rows.ranges, input.window);
-    return intervals;
+    return Labeller(input).run();
 }
 
 } // namespace rankscope::tracing

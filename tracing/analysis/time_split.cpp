@@ -60,12 +60,10 @@ void add(TimeSplit& split, const LabelledInterval& interval, std::int64_t ns, st
         (interval.lifecycle == RangeKind::Validation ? split.plannedNs : split.startNs) += ns;
         break;
     case SpanClass::Launch:
-        split.kernelGapNs += ns - descheduledNs;
-        split.descheduledNs += descheduledNs;
+        split.kernelGapNs += ns;
         break;
     default:
-        split.idleNs += ns - descheduledNs;
-        split.descheduledNs += descheduledNs;
+        split.idleNs += ns;
         break;
     }
 }

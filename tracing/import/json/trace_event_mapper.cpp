@@ -1,0 +1,344 @@
+#include "tracing/import/json/trace_event_mapper.h"
+
+#include "tracing/import/communication_rules.h"
+#include "tracing/import/json/decimal.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+namespace rankscope::tracing {
+
+namespace {
+
+bool isKernelCategory(std::string_view c) { return c == "kernel" || c == "Kernel"; }
+bool isCopyCategory(std::string_view c)
+{
+    return c == "gpu_memcpy" || c == "gpu_memset" || c == "Memcpy" || c == "Memset";
+}
+bool isCallCategory(std::string_view c)
+{
+    return c == "cuda_runtime" || c == "cuda_driver" || c == "Runtime" || c == "runtime" || c.ends_with("_runtime")
+        || c.ends_with("_driver");
+}
+bool isFlow(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
+
+/// MindStudio and others without categories tell by the process' name what a lane is.
+bool isHardwareProcess(std::string_view name)
+{
+    return name.find("Ascend Hardware") != std::string_view::npos || name.find("HCCL") != std::string_view::npos
+        || name == "Communication";
+}
+
+} // namespace
+
+TraceEventMapper::TraceEventMapper(SourceTrace& trace)
+    : trace_(trace)
+    , linker_(trace)
+{
+    if (!trace_.events)
+        trace_.events = std::make_unique<EventSpool>();
+}
+
+std::optional<TraceEventMapper::Times> TraceEventMapper::timesOf(const JsonEvent& event)
+{
+    const auto begin = microsecondsToNs(event.timestamp);
+    if (!begin) {
+        lose(event.timestamp.empty() ? "event without a time" : "time that is no number");
+        return std::nullopt;
+    }
+    trace_.fractionalTimes = trace_.fractionalTimes || event.timestamp.find('.') != std::string_view::npos;
+    std::int64_t duration = 0;
+    if (!event.duration.empty()) {
+        const auto parsed = microsecondsToNs(event.duration);
+        if (!parsed)
+            lose("duration that is no number");
+        else if (*parsed < 0)
+            lose("negative duration");
+        else
+            duration = *parsed;
+    }
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(*begin, duration, &end)) {
+        lose("time beyond 64 bits");
+        return std::nullopt;
+    }
+    lastNs_ = std::max(lastNs_, end);
+    return Times{ *begin, end };
+}
+
+void TraceEventMapper::add(const JsonEvent& event)
+{
+    const char phase = event.phase;
+    if (phase == 'M')
+        return metadata(event);
+    if (isFlow(phase))
+        return; // the correlation ids of the two ends say the same
+    if (phase == 0)
+        return lose("event without a phase");
+    const auto times = timesOf(event);
+    if (!times)
+        return;
+    switch (phase) {
+    case 'X':
+        return complete(event, *times);
+    case 'B':
+        return begin(event, times->beginNs);
+    case 'E':
+        return end(event, times->beginNs);
+    case 'b':
+    case 'e':
+    case 'n':
+        return async(event, times->beginNs);
+    case 'C':
+        return counter(event, times->beginNs);
+    case 'i':
+    case 'I':
+    case 'R':
+        return range(event, { times->beginNs, times->beginNs }, Role::Host);
+    default:
+        lose(std::string("phase ") + phase + " that is not read");
+    }
+}
+
+void TraceEventMapper::complete(const JsonEvent& event, Times times)
+{
+    const std::string_view category = event.category;
+    if (isKernelCategory(category))
+        return kernel(event, times);
+    if (isCopyCategory(category))
+        return copy(event, times);
+    if (isCallCategory(category))
+        return hostCall(event, times);
+    if (category == "Trace")
+        return; // the profiler's own window
+    if (category == "cuda_sync")
+        return range(event, times, Role::Sync);
+    if (category == "gpu_user_annotation")
+        return range(event, times, Role::Device);
+    if (category.empty() && isHardwareProcess(processNames_[trace_.strings.intern(event.processId)])) {
+        if (event.name.starts_with("MEMCPY") || event.name.starts_with("MEMSET"))
+            return copy(event, times);
+        return kernel(event, times);
+    }
+    const bool describes = event.name == "record_param_comms" || event.name.starts_with("nccl:")
+        || !event.argument("Collective name").empty();
+    if (describes)
+        linker_.addDescription(threadOf(event), times.beginNs, times.endNs, event);
+    range(event, times, Role::Host);
+}
+
+void TraceEventMapper::kernel(const JsonEvent& event, Times times)
+{
+    if (!event.argument("Collective name").empty() || isCommunicationName(event.name))
+        return linker_.addKernel(laneOf(event, Role::Communication), times.beginNs, times.endNs, event);
+    append(laneOf(event, Role::Compute), times, event, SourceKind::Kernel, SourceEvent::kNone);
+}
+
+void TraceEventMapper::copy(const JsonEvent& event, Times times)
+{
+    append(
+        laneOf(event, Role::Copy), times, event, SourceKind::Copy, event.number("bytes").value_or(SourceEvent::kNone));
+}
+
+void TraceEventMapper::hostCall(const JsonEvent& event, Times times)
+{
+    append(laneOf(event, Role::Host), times, event, SourceKind::HostCall, SourceEvent::kNone);
+    if (const auto correlation = event.number("correlation"))
+        linker_.addLaunch(threadOf(event), times.beginNs, *correlation);
+}
+
+void TraceEventMapper::range(const JsonEvent& event, Times times, Role role)
+{
+    append(laneOf(event, role), times, event, SourceKind::Range, SourceEvent::kNone);
+    if (role == Role::Host && event.name.starts_with("ProfilerStep#"))
+        step(event.name.substr(13), times);
+}
+
+void TraceEventMapper::step(std::string_view number, Times times)
+{
+    if (const auto step = wholeNumber(number))
+        trace_.steps.push_back({ *step, times.beginNs, times.endNs });
+}
+
+void TraceEventMapper::append(
+    std::uint32_t lane, Times times, const JsonEvent& event, SourceKind kind, std::int64_t extra)
+{
+    SourceEvent out;
+    out.beginNs = times.beginNs;
+    out.endNs = times.endNs;
+    out.lane = lane;
+    out.name = trace_.strings.intern(event.name);
+    out.kind = kind;
+    out.extra = extra;
+    if (kind != SourceKind::Range || trace_.lanes[lane].kind == LaneKind::Copy)
+        out.correlation = event.number("correlation").value_or(SourceEvent::kNone);
+    trace_.events->append(out);
+}
+
+std::uint64_t TraceEventMapper::threadOf(const JsonEvent& event)
+{
+    return std::uint64_t{ trace_.strings.intern(event.processId) } << 32 | trace_.strings.intern(event.threadId);
+}
+
+std::uint32_t TraceEventMapper::laneOf(const JsonEvent& event, Role role)
+{
+    const std::uint64_t thread = threadOf(event);
+    const std::uint64_t key = thread * 8 + static_cast<std::uint64_t>(role); // process numbers stay far below 2^29
+    const auto [it, isNew] = lanes_.try_emplace(key, static_cast<std::uint32_t>(trace_.lanes.size()));
+    if (isNew) {
+        SourceLane lane;
+        lane.kind = role == Role::Compute              ? LaneKind::Compute
+            : role == Role::Communication              ? LaneKind::Communication
+            : role == Role::Copy || role == Role::Sync ? LaneKind::Copy
+                                                       : LaneKind::Host;
+        trace_.lanes.push_back(lane);
+        origins_.push_back({ static_cast<std::uint32_t>(thread >> 32), static_cast<std::uint32_t>(thread), role });
+    }
+    return it->second;
+}
+
+void TraceEventMapper::begin(const JsonEvent& event, std::int64_t at)
+{
+    open_[threadOf(event)].push_back({ at, trace_.strings.intern(event.name) });
+}
+
+void TraceEventMapper::end(const JsonEvent& event, std::int64_t at)
+{
+    auto& stack = open_[threadOf(event)];
+    if (stack.empty())
+        return lose("end without a begin");
+    const OpenSpan span = stack.back();
+    stack.pop_back();
+    SourceEvent out;
+    out.beginNs = span.beginNs;
+    out.endNs = std::max(span.beginNs, at);
+    if (at < span.beginNs)
+        lose("negative duration");
+    out.lane = laneOf(event, Role::Host);
+    out.name = span.name;
+    trace_.events->append(out);
+}
+
+void TraceEventMapper::async(const JsonEvent& event, std::int64_t at)
+{
+    scratch_.assign(event.category).append("\n").append(event.id).append("\n").append(event.name);
+    if (event.phase == 'b') {
+        openAsync_[scratch_] = { at, trace_.strings.intern(event.name) };
+        return;
+    }
+    const auto it = openAsync_.find(scratch_);
+    if (event.phase == 'n' || it == openAsync_.end())
+        return event.phase == 'n' ? range(event, { at, at }, Role::Async) : lose("end without a begin");
+    SourceEvent out;
+    out.beginNs = it->second.beginNs;
+    out.endNs = std::max(it->second.beginNs, at);
+    out.lane = laneOf(event, Role::Async);
+    out.name = it->second.name;
+    trace_.events->append(out);
+    openAsync_.erase(it);
+}
+
+void TraceEventMapper::counter(const JsonEvent& event, std::int64_t at)
+{
+    for (const JsonEvent::Argument& argument : event.arguments) {
+        double value = 0;
+        const auto [end, code]
+            = std::from_chars(argument.value.data(), argument.value.data() + argument.value.size(), value);
+        if (code != std::errc() || end != argument.value.data() + argument.value.size())
+            continue;
+        scratch_.assign(event.name);
+        if (event.arguments.size() > 1 || (argument.key != "value" && argument.key != event.name))
+            scratch_.append(" ").append(argument.key);
+        const std::uint32_t name = trace_.strings.intern(scratch_);
+        const std::uint64_t key = (std::uint64_t{ trace_.strings.intern(event.processId) } << 32 | name) * 8
+            + static_cast<std::uint64_t>(Role::Counter);
+        const auto [it, isNew] = lanes_.try_emplace(key, static_cast<std::uint32_t>(trace_.lanes.size()));
+        if (isNew) {
+            trace_.lanes.push_back({ LaneKind::Counter, Dimension::None, scratch_, "" });
+            origins_.push_back({ static_cast<std::uint32_t>(key / 8 >> 32), name, Role::Counter });
+        }
+        SourceEvent out;
+        out.beginNs = out.endNs = at;
+        out.extra = std::bit_cast<std::int64_t>(value);
+        out.lane = it->second;
+        out.name = name;
+        out.kind = SourceKind::Counter;
+        trace_.events->append(out);
+    }
+}
+
+void TraceEventMapper::metadata(const JsonEvent& event)
+{
+    const std::string_view name = event.argument("name");
+    if (event.name == "process_name")
+        processNames_[trace_.strings.intern(event.processId)] = name;
+    else if (event.name == "thread_name")
+        threadNames_[threadOf(event)] = name;
+}
+
+void TraceEventMapper::nameLanes()
+{
+    for (std::size_t i = 0; i < trace_.lanes.size(); ++i) {
+        SourceLane& lane = trace_.lanes[i];
+        const LaneOrigin& origin = origins_[i];
+        if (origin.role == Role::Counter)
+            continue;
+        const std::string& thread = trace_.strings[origin.thread];
+        const std::string& process = trace_.strings[origin.process];
+        const std::string stream = thread.starts_with("stream") ? thread : "stream " + thread;
+        const auto named = threadNames_.find(std::uint64_t{ origin.process } << 32 | origin.thread);
+        switch (origin.role) {
+        case Role::Compute:
+            lane.name = stream;
+            break;
+        case Role::Communication:
+            lane.name = "communication " + stream;
+            break;
+        case Role::Copy:
+            lane.name = "copy " + stream;
+            break;
+        case Role::Sync:
+            lane.name = "sync " + stream;
+            break;
+        case Role::Device:
+            lane.name = "annotation " + stream;
+            break;
+        default:
+            lane.name = named != threadNames_.end() && !named->second.empty() ? named->second : "thread " + thread;
+            if (const auto it = processNames_.find(origin.process); it != processNames_.end() && thread.empty())
+                lane.name = it->second;
+            if (origin.role == Role::Async)
+                lane.name = "async " + lane.name;
+        }
+        // Two devices or processes of one rank stay apart.
+        lane.name += process.empty() ? "" : " · " + process;
+    }
+}
+
+void TraceEventMapper::finish()
+{
+    for (auto& [thread, stack] : open_) {
+        for (const OpenSpan& span : stack) {
+            const auto lane = lanes_.find(thread * 8 + static_cast<std::uint64_t>(Role::Host));
+            lose("span without an end");
+            if (lane == lanes_.end())
+                continue;
+            SourceEvent out;
+            out.beginNs = span.beginNs;
+            out.endNs = std::max(span.beginNs, lastNs_);
+            out.lane = lane->second;
+            out.name = span.name;
+            trace_.events->append(out);
+        }
+    }
+    if (!openAsync_.empty())
+        lose("span without an end", static_cast<std::int64_t>(openAsync_.size()));
+    linker_.link();
+    nameLanes();
+    for (const auto& [kind, count] : losses_)
+        trace_.losses.push_back({ kind, count, trace_.path });
+    std::ranges::sort(trace_.steps, {}, &SourceStep::beginNs);
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,447 @@
+#include "tracing/import/run_assembly.h"
+
+#include "tracing/import/annotation_rules.h"
+#include "tracing/store/tile_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+
+namespace rankscope::tracing {
+
+namespace {
+
+/// All of one rank's rows, from the file's numbers to the run's.
+class RankWriter {
+public:
+    RankWriter(SourceTrace& trace, std::int64_t originNs, const std::vector<Dimension>& dimensionOfGroup,
+        const std::map<std::int64_t, const CollectiveMatch*>& matches, TraceWriter& writer, TileBuilder& tiles)
+        : trace_(trace)
+        , rank_(trace.rank.value_or(0))
+        , shiftNs_(trace.baseNs + trace.clockShiftNs - originNs)
+        , dimensionOfGroup_(dimensionOfGroup)
+        , matches_(matches)
+        , writer_(writer)
+        , tiles_(tiles)
+        , names_(trace.strings.size())
+        , signatures_(trace.strings.size())
+    {
+    }
+
+    Status write()
+    {
+        if (Status status = writeParts(); !status)
+            return status;
+        for (std::uint32_t lane = 0; lane < trace_.lanes.size(); ++lane) {
+            if (Status status = writeLane(lane); !status)
+                return status;
+        }
+        if (farOff_ > 0) {
+            const Loss loss{ "time far from all others", farOff_, trace_.path };
+            if (Status status = writer_.addLoss(loss); !status)
+                return status;
+        }
+        for (const SourceStep& step : trace_.steps) {
+            if (Status status
+                = writer_.putStep({ rank_, step.step, 0, step.beginNs + shiftNs_, step.endNs + shiftNs_ });
+                !status)
+                return status;
+        }
+        return Done{};
+    }
+
+private:
+    Result<NameId> name(std::uint32_t id)
+    {
+        if (!names_[id]) {
+            const auto stored = writer_.name(trace_.strings[id]);
+            if (!stored)
+                return stored;
+            names_[id] = *stored;
+        }
+        return *names_[id];
+    }
+
+    Result<SignatureId> signature(std::uint32_t id)
+    {
+        if (!signatures_[id]) {
+            const auto text = name(id);
+            if (!text)
+                return text.error();
+            KernelSignature signature;
+            signature.name = *text;
+            const auto stored = writer_.signature(signature);
+            if (!stored)
+                return stored;
+            signatures_[id] = *stored;
+        }
+        return *signatures_[id];
+    }
+
+    Result<LaneId> lane(std::uint32_t source, Dimension dimension = Dimension::None)
+    {
+        const SourceLane& from = trace_.lanes[source];
+        Lane lane;
+        lane.rank = rank_;
+        lane.kind = from.kind;
+        lane.dimension = dimension == Dimension::None ? from.dimension : dimension;
+        lane.name = from.name;
+        lane.unit = from.unit;
+        return writer_.lane(lane);
+    }
+
+    Status writeParts();
+    Status writeLane(std::uint32_t source);
+    Status writeChunk(LaneId lane, std::span<const SourceEvent> events);
+    std::int32_t depthOf(const SourceEvent& event);
+    static std::optional<std::int64_t> known(std::int64_t value)
+    {
+        return value == SourceEvent::kNone ? std::nullopt : std::optional(value);
+    }
+
+    SourceTrace& trace_;
+    const std::int32_t rank_;
+    const std::int64_t shiftNs_;
+    const std::vector<Dimension>& dimensionOfGroup_;
+    const std::map<std::int64_t, const CollectiveMatch*>& matches_;
+    TraceWriter& writer_;
+    TileBuilder& tiles_;
+    std::vector<std::optional<NameId>> names_;
+    std::vector<std::optional<SignatureId>> signatures_;
+    std::vector<std::int64_t> openEnds_; ///< ranges open at the sweep's place, by depth
+    std::int64_t farOff_ = 0;
+    std::vector<Kernel> kernels_;
+    std::vector<Copy> copies_;
+    std::vector<HostCall> calls_;
+    std::vector<Range> ranges_;
+    std::vector<CounterSample> counters_;
+};
+
+Status RankWriter::writeParts()
+{
+    std::map<std::pair<std::uint32_t, Dimension>, std::vector<CollectivePart>> byLane;
+    for (const SourcePart& part : trace_.parts) {
+        if (part.beginNs < trace_.lowestNs || part.beginNs > trace_.highestNs) {
+            ++farOff_;
+            continue;
+        }
+        const Dimension dimension
+            = part.group < dimensionOfGroup_.size() ? dimensionOfGroup_[part.group] : Dimension::None;
+        const auto text = name(part.name);
+        if (!text)
+            return text.error();
+        CollectivePart row;
+        row.beginNs = part.beginNs + shiftNs_;
+        row.endNs = part.endNs + shiftNs_;
+        row.name = *text;
+        row.op = part.op;
+        row.instance = static_cast<InstanceId>(part.instance);
+        row.bytes = part.bytes;
+        row.peer = part.peer;
+        row.launchGroup = part.launchGroup;
+        row.correlation = part.correlation;
+        byLane[{ part.lane, dimension }].push_back(row);
+    }
+    for (auto& [key, rows] : byLane) {
+        const auto id = lane(key.first, key.second);
+        if (!id)
+            return id.error();
+        std::ranges::sort(rows, {}, &CollectivePart::beginNs);
+        for (const CollectivePart& row : rows) {
+            const auto match = matches_.find(raw(row.instance));
+            const Window whole{ row.beginNs, row.endNs };
+            if (match == matches_.end() || match->second->partsPresent < 2) {
+                tiles_.add(*id, whole, SpanClass::Communication);
+                continue;
+            }
+            const std::int64_t split = std::clamp(match->second->lastEntryNs, row.beginNs, row.endNs);
+            const TileBuilder::Part parts[]
+                = { { { row.beginNs, split }, SpanClass::Wait }, { { split, row.endNs }, SpanClass::Transfer } };
+            tiles_.add(*id, whole, SpanClass::Transfer, parts);
+        }
+        if (Status status = writer_.append(*id, rows); !status)
+            return status;
+    }
+    return Done{};
+}
+
+Status RankWriter::writeLane(std::uint32_t source)
+{
+    std::optional<LaneId> id;
+    openEnds_.clear();
+    return trace_.events->visit(source, [&](std::span<const SourceEvent> events) -> Status {
+        if (!id) {
+            const auto made = lane(source);
+            if (!made)
+                return made.error();
+            id = *made;
+        }
+        return writeChunk(*id, events);
+    });
+}
+
+/// Events come by begin, longer first: depth is how many of the earlier ones are still open.
+std::int32_t RankWriter::depthOf(const SourceEvent& event)
+{
+    std::size_t depth = 0;
+    while (depth < openEnds_.size() && openEnds_[depth] > event.beginNs)
+        ++depth;
+    openEnds_.resize(depth);
+    openEnds_.push_back(event.endNs);
+    return static_cast<std::int32_t>(depth);
+}
+
+Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
+{
+    kernels_.clear();
+    copies_.clear();
+    calls_.clear();
+    ranges_.clear();
+    counters_.clear();
+    for (const SourceEvent& event : events) {
+        if (event.beginNs < trace_.lowestNs || event.beginNs > trace_.highestNs) {
+            ++farOff_;
+            continue;
+        }
+        const Window at{ event.beginNs + shiftNs_, event.endNs + shiftNs_ };
+        if (event.kind == SourceKind::Kernel) {
+            const auto s = signature(event.name);
+            if (!s)
+                return s.error();
+            kernels_.push_back({ id, at.beginNs, at.endNs, *s, std::nullopt,
+                event.microBatch >= 0 ? std::optional(event.microBatch) : std::nullopt, known(event.extra),
+                known(event.correlation) });
+            tiles_.add(id, at, SpanClass::Compute);
+            continue;
+        }
+        if (event.kind == SourceKind::Counter) {
+            counters_.push_back({ id, at.beginNs, std::bit_cast<double>(event.extra) });
+            continue;
+        }
+        const auto text = name(event.name);
+        if (!text)
+            return text.error();
+        if (event.kind == SourceKind::Copy) {
+            copies_.push_back({ id, at.beginNs, at.endNs, *text, known(event.extra), known(event.correlation) });
+            tiles_.add(id, at, SpanClass::Copy);
+        } else if (event.kind == SourceKind::HostCall) {
+            calls_.push_back({ id, at.beginNs, at.endNs, *text, known(event.correlation) });
+            tiles_.add(id, at, SpanClass::Host);
+        } else {
+            const AnnotationMeaning meaning = meaningOf(trace_.strings[event.name]);
+            ranges_.push_back({ id, at.beginNs, at.endNs, *text, meaning.kind, depthOf(event), meaning.step,
+                meaning.microBatch, std::nullopt });
+            const SpanClass shown = meaning.kind == RangeKind::Data ? SpanClass::Data
+                : meaning.kind == RangeKind::Checkpoint             ? SpanClass::Checkpoint
+                                                                    : SpanClass::Host;
+            tiles_.add(id, at, shown);
+        }
+    }
+    const auto append = [&](const auto& rows) -> Status {
+        return rows.empty() ? Status(Done{}) : writer_.append(id, std::span(rows));
+    };
+    for (const Status& status :
+        { append(kernels_), append(copies_), append(calls_), append(ranges_), append(counters_) }) {
+        if (!status)
+            return status;
+    }
+    return Done{};
+}
+
+class RunAssembly {
+public:
+    RunAssembly(std::span<SourceTrace> traces, const MatchResult& matches, TraceWriter& writer)
+        : traces_(traces)
+        , matches_(matches)
+        , writer_(writer)
+    {
+    }
+
+    Result<AssemblyReport> write(const Alignment& alignment, const std::string& name)
+    {
+        report_.alignment = alignment;
+        originNs_ = firstEvent();
+        if (Status status = writeAll(name); !status)
+            return status.error();
+        return report_;
+    }
+
+private:
+    std::int64_t firstEvent() const
+    {
+        std::int64_t first = std::numeric_limits<std::int64_t>::max();
+        for (const SourceTrace& trace : traces_) {
+            const std::int64_t shift = trace.baseNs + trace.clockShiftNs;
+            for (const SourcePart& part : trace.parts) {
+                if (part.beginNs >= trace.lowestNs && part.beginNs <= trace.highestNs)
+                    first = std::min(first, part.beginNs + shift);
+            }
+            if (const auto extent = trace.events->extent(trace.lowestNs, trace.highestNs))
+                first = std::min(first, extent->first + shift);
+        }
+        return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
+    }
+
+    Status writeAll(const std::string& name)
+    {
+        if (Status status = writer_.begin(); !status)
+            return status;
+        if (Status status = writeFacts(name); !status)
+            return status;
+        if (Status status = writeMatches(); !status)
+            return status;
+        TileBuilder tiles([](LaneId, int, Window) { return Result<std::vector<Tile>>(std::vector<Tile>{}); });
+        const auto put = [&](std::span<const Tile> made) { return writer_.putTiles(made); };
+        for (SourceTrace& trace : traces_) {
+            const std::vector<Dimension> dimensions = dimensionsOf(trace);
+            RankWriter rank(trace, originNs_, dimensions, matchById_, writer_, tiles);
+            if (Status status = rank.write(); !status)
+                return status;
+            if (Status status = tiles.flush(put); !status)
+                return status;
+            report_.events += static_cast<std::int64_t>(trace.events->count());
+            report_.parts += static_cast<std::int64_t>(trace.parts.size());
+            trace.events.reset(); // its memory is for the next
+        }
+        return writer_.commit();
+    }
+
+    std::vector<Dimension> dimensionsOf(const SourceTrace& trace) const
+    {
+        std::vector<Dimension> dimensions;
+        for (const SourceGroup& group : trace.groups) {
+            Dimension dimension = group.dimension;
+            // The group of all ranks, in a job that names no other: data parallel is what such jobs do.
+            if (dimension == Dimension::World && trace.groups.size() <= 2)
+                dimension = Dimension::Data;
+            dimensions.push_back(dimension);
+        }
+        return dimensions;
+    }
+
+    Status writeFacts(const std::string& name);
+    Status writeMatches();
+    Status writeCommunicators();
+
+    std::span<SourceTrace> traces_;
+    const MatchResult& matches_;
+    TraceWriter& writer_;
+    AssemblyReport report_;
+    std::int64_t originNs_ = 0;
+    std::vector<CommunicatorId> communicators_;
+    std::vector<CollectiveMatch> matchRows_;
+    std::map<std::int64_t, const CollectiveMatch*> matchById_;
+};
+
+Status RunAssembly::writeFacts(const std::string& name)
+{
+    RunInfo run;
+    run.name = name;
+    run.source = traces_.front().format;
+    run.originUtcNs = originNs_;
+    for (const SourceTrace& trace : traces_)
+        run.worldSize = std::max({ run.worldSize, trace.worldSize.value_or(0), trace.rank.value_or(0) + 1 });
+    report_.worldSize = run.worldSize;
+    report_.ranks = static_cast<std::int32_t>(traces_.size());
+    if (Status status = writer_.setRun(run); !status)
+        return status;
+    for (const SourceTrace& trace : traces_) {
+        RankInfo rank;
+        rank.rank = trace.rank.value_or(0);
+        rank.node = trace.node;
+        rank.device = trace.device;
+        rank.stage = trace.stage;
+        rank.dp = trace.dp;
+        rank.tp = trace.tp;
+        rank.ep = trace.ep;
+        rank.clockErrorNs = trace.clockErrorNs;
+        if (Status status = writer_.putRank(rank); !status)
+            return status;
+        const std::string prefix = "file." + std::to_string(rank.rank) + ".";
+        std::map<std::string, std::string> facts = trace.metadata;
+        facts["path"] = trace.path;
+        facts["format"] = trace.format;
+        facts["fractional_times"] = trace.fractionalTimes ? "true" : "false";
+        facts["base_ns"] = std::to_string(trace.baseNs);
+        for (const auto& [key, value] : facts) {
+            if (Status status = writer_.setProvenance(prefix + key, value); !status)
+                return status;
+        }
+        for (const Loss& loss : trace.losses) {
+            if (Status status = writer_.addLoss(loss); !status)
+                return status;
+        }
+    }
+    for (const Loss& note : matches_.notes) {
+        if (Status status = writer_.addLoss(note); !status)
+            return status;
+    }
+    if (!report_.alignment.note.empty()) {
+        if (Status status = writer_.setProvenance("clock.alignment", report_.alignment.note); !status)
+            return status;
+    }
+    return writeCommunicators();
+}
+
+Status RunAssembly::writeCommunicators()
+{
+    for (const SourceGroup& group : matches_.groups) {
+        Communicator communicator;
+        communicator.name = group.name.empty() ? "all ranks" : group.name;
+        communicator.dimension = group.dimension;
+        communicator.members = group.ranks;
+        const auto id = writer_.communicator(communicator);
+        if (!id)
+            return id.error();
+        communicators_.push_back(*id);
+    }
+    return Done{};
+}
+
+Status RunAssembly::writeMatches()
+{
+    for (const SourceInstance& instance : matches_.instances) {
+        CollectiveMatch row;
+        row.id = static_cast<InstanceId>(instance.id);
+        row.communicator = communicators_[instance.group];
+        row.op = instance.op;
+        row.sequence = instance.sequence;
+        row.partsPresent = static_cast<std::int32_t>(instance.members.size());
+        row.partsExpected = std::max(instance.expected, row.partsPresent);
+        row.firstEntryNs = std::numeric_limits<std::int64_t>::max();
+        row.lastEntryNs = row.lastExitNs = std::numeric_limits<std::int64_t>::min();
+        for (const auto& member : instance.members) {
+            const SourceTrace& trace = traces_[member.trace];
+            const SourcePart& part = trace.parts[member.part];
+            const std::int64_t shift = trace.baseNs + trace.clockShiftNs - originNs_;
+            if (part.beginNs + shift > row.lastEntryNs) {
+                row.lastEntryNs = part.beginNs + shift;
+                row.lateRank = trace.rank;
+            }
+            row.firstEntryNs = std::min(row.firstEntryNs, part.beginNs + shift);
+            row.lastExitNs = std::max(row.lastExitNs, part.endNs + shift);
+        }
+        if (row.partsPresent < 2)
+            row.lateRank.reset();
+        matchRows_.push_back(row);
+    }
+    for (const CollectiveMatch& row : matchRows_) {
+        matchById_[raw(row.id)] = &row;
+        if (Status status = writer_.putMatch(row); !status)
+            return status;
+    }
+    return Done{};
+}
+
+} // namespace
+
+Result<AssemblyReport> writeRun(std::span<SourceTrace> traces, const MatchResult& matches, const Alignment& alignment,
+    const std::string& name, TraceWriter& writer)
+{
+    if (traces.empty())
+        return Error("nothing to write: no rank was read");
+    return RunAssembly(traces, matches, writer).write(alignment, name);
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,39 @@
+#include "tracing/import/source_trace.h"
+
+#include <algorithm>
+
+namespace rankscope::tracing {
+
+StringTable::StringTable() { intern(""); }
+
+std::uint32_t StringTable::intern(std::string_view text)
+{
+    if (const auto it = ids_.find(text); it != ids_.end())
+        return it->second;
+    const auto id = static_cast<std::uint32_t>(texts_.size());
+    const auto [it, isNew] = ids_.emplace(std::string(text), id);
+    texts_.push_back(&it->first); // keys of a node-based map stay where they are
+    return id;
+}
+
+void findTimeBounds(SourceTrace& trace)
+{
+    constexpr std::int64_t kHour = 3'600'000'000'000;
+    std::vector<std::int64_t> begins = trace.events ? trace.events->sample() : std::vector<std::int64_t>{};
+    for (const SourcePart& part : trace.parts)
+        begins.push_back(part.beginNs);
+    if (begins.empty())
+        return;
+    std::ranges::sort(begins);
+    const auto at = [&](std::size_t percent) { return begins[(begins.size() - 1) * percent / 100]; };
+    std::int64_t length = 0, margin = 0;
+    if (__builtin_sub_overflow(at(90), at(10), &length) || __builtin_mul_overflow(length, 16, &margin)
+        || __builtin_add_overflow(margin, kHour, &margin))
+        return;
+    if (__builtin_sub_overflow(at(50), margin, &trace.lowestNs))
+        trace.lowestNs = std::numeric_limits<std::int64_t>::min();
+    if (__builtin_add_overflow(at(50), margin, &trace.highestNs))
+        trace.highestNs = std::numeric_limits<std::int64_t>::max();
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "tracing/import/event_spool.h"
+#include "tracing/model/rows.h"
+#include "tracing/model/run.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rankscope::tracing {
+
+// What a file holds for one rank, before ranks are matched, aligned and written. Times are ns on the file's own clock.
+
+/// Strings by number, each once. 0 is "".
+class StringTable {
+public:
+    StringTable();
+    std::uint32_t intern(std::string_view text);
+    const std::string& operator[](std::uint32_t id) const { return *texts_[id]; }
+    std::size_t size() const { return texts_.size(); }
+
+private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;
+    std::vector<const std::string*> texts_;
+};
+
+struct SourceLane {
+    LaneKind kind = LaneKind::Host;
+    Dimension dimension = Dimension::None;
+    std::string name;
+    std::string unit;
+};
+
+/// A process group as the file describes it.
+struct SourceGroup {
+    std::string name; ///< "0", "default_pg", a communicator's hash; empty: unknown
+    std::string description; ///< "mesh_tp", ...: tells the dimension
+    std::vector<std::int32_t> ranks; ///< world ranks; empty: not in the file
+    std::int32_t size = 0; ///< 0: unknown
+    Dimension dimension = Dimension::None;
+};
+
+/// One rank's part of a collective or message.
+struct SourcePart {
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+    std::uint32_t lane = 0;
+    std::uint32_t name = 0; ///< full kernel name
+    CollectiveOp op = CollectiveOp::Unknown;
+    std::uint32_t group = 0; ///< index into SourceTrace::groups
+    std::optional<std::int64_t> sequence; ///< as the file gives it
+    std::int64_t bytes = 0; ///< METRICS 4.1, column S; 0: unknown
+    std::optional<std::int32_t> peer; ///< point-to-point: the other world rank; rooted: the root
+    std::optional<std::int64_t> correlation;
+    std::optional<std::int64_t> launchGroup;
+    std::int64_t instance = 0; ///< given by the matcher, from 1 on; 0: not matched yet
+};
+
+struct SourceStep {
+    std::int64_t step = 0;
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+};
+
+struct SourceTrace {
+    std::string path;
+    std::string format; ///< "pytorch", "chrome", "nsight", "mindstudio", "pipeline", "flight recorder", "rankscope"
+    std::optional<std::int32_t> rank; ///< as the file itself says, or given later from its name
+    bool rankFromName = false;
+    std::optional<std::int32_t> worldSize;
+    std::string node;
+    std::string device;
+    std::optional<std::int32_t> stage, dp, tp, ep; ///< coordinates, where the file says
+    std::int64_t baseNs = 0; ///< added to every time gives UTC ns; 0: times are UTC already, or on a clock of their own
+    bool fractionalTimes = false; ///< the file's times had fractions of a microsecond (HTA rounds such files)
+    StringTable strings;
+    std::vector<SourceLane> lanes;
+    std::unique_ptr<EventSpool> events;
+    std::vector<SourceGroup> groups; ///< 0 is "unknown group"
+    std::vector<SourcePart> parts;
+    std::vector<SourceStep> steps; ///< the rank's own, by begin
+    std::vector<Loss> losses;
+    std::map<std::string, std::string> metadata; ///< into the run's provenance under "file.<rank>."
+
+    /// Begins outside are a writer's mistake (0, or a day off) and are left out. Set by findTimeBounds().
+    std::int64_t lowestNs = std::numeric_limits<std::int64_t>::min();
+    std::int64_t highestNs = std::numeric_limits<std::int64_t>::max();
+
+    std::int64_t clockShiftNs = 0; ///< given by the alignment: added to every time after baseNs
+    std::int64_t clockErrorNs = 0;
+};
+
+/// Sets the bounds from the bulk of the trace's begins: sixteen times its length and an hour to both sides.
+void findTimeBounds(SourceTrace& trace);
+
+} // namespace rankscope::tracing
