@@ -1,6 +1,7 @@
 #include "app/timeline/loader.h"
 
 #include "app/timeline/core/lane_source.h"
+#include "app/timeline/core/ledger_source.h"
 
 #include <QMetaObject>
 
@@ -70,6 +71,16 @@ template <typename Function> void Loader::deliver(Function function)
     QMetaObject::invokeMethod(this, std::move(function), Qt::QueuedConnection);
 }
 
+template <typename Function> void Loader::deliverContent(tracing::Result<LaneContent> content, Function ready)
+{
+    deliver([this, content = std::move(content), ready = std::move(ready)]() mutable {
+        if (content)
+            ready(std::make_shared<const LaneContent>(std::move(*content)));
+        else
+            emit failed(QString::fromStdString(content.error().message()));
+    });
+}
+
 void Loader::readFacts(tracing::TraceReader& reader)
 {
     const auto version = reader.dataVersion();
@@ -97,19 +108,22 @@ void Loader::poll()
     factsPool_.post([this](tracing::TraceReader& reader) { readFacts(reader); });
 }
 
-void Loader::requestLanes(
-    std::uint64_t job, FactsPtr facts, const std::vector<std::size_t>& lanes, tracing::Window window, double nsPerPx)
+void Loader::requestLanes(std::uint64_t job, const Request& request)
 {
+    const auto shared = std::make_shared<const Request>(request);
     std::vector<ReaderPool::Task> tasks;
-    for (const std::size_t lane : lanes) {
-        tasks.push_back([this, job, facts, lane, window, nsPerPx](tracing::TraceReader& reader) {
-            auto content = loadLane(reader, *facts, facts->lanes[lane], window, nsPerPx);
-            deliver([this, job, content = std::move(content)]() mutable {
-                if (content)
-                    emit laneLoaded(job, std::make_shared<const LaneContent>(std::move(*content)));
-                else
-                    emit failed(QString::fromStdString(content.error().message()));
-            });
+    for (const std::size_t lane : request.lanes) {
+        tasks.push_back([this, job, shared, lane](tracing::TraceReader& reader) {
+            auto content
+                = loadLane(reader, *shared->facts, shared->facts->lanes[lane], shared->window, shared->nsPerPx);
+            deliverContent(std::move(content), [this, job](const ContentPtr& ready) { emit laneLoaded(job, ready); });
+        });
+    }
+    for (const std::int32_t rank : request.ledgers) {
+        tasks.push_back([this, job, shared, rank](tracing::TraceReader& reader) {
+            auto content = loadLedger(reader, *shared->facts, rank, shared->window, shared->nsPerPx);
+            deliverContent(std::move(content),
+                [this, job, rank](const ContentPtr& ready) { emit ledgerLoaded(job, rank, ready); });
         });
     }
     lanePool_.replaceAll(std::move(tasks));

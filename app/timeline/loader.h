@@ -38,9 +38,16 @@ public:
     explicit Loader(const std::string& path, QObject* parent = nullptr);
 
     void poll(); ///< reads the facts anew if the file has changed; does nothing while an earlier poll runs
-    /// Replaces what is still waiting. lanes: indices into facts.lanes, in the order in which they are wanted.
-    void requestLanes(std::uint64_t job, FactsPtr facts, const std::vector<std::size_t>& lanes, tracing::Window window,
-        double nsPerPx);
+    /// What to read: lanes are indices into facts->lanes; ledgers are ranks. In the order in which they are wanted.
+    struct Request {
+        FactsPtr facts;
+        std::vector<std::size_t> lanes;
+        std::vector<std::int32_t> ledgers;
+        tracing::Window window;
+        double nsPerPx = 1;
+    };
+    /// Replaces what is still waiting.
+    void requestLanes(std::uint64_t job, const Request& request);
     void requestCollective(FactsPtr facts, const SpanRecord& span);
     void requestMinimap(FactsPtr facts, int columns);
     bool lanesBusy() const { return !lanePool_.idle(); }
@@ -49,6 +56,7 @@ public:
 signals:
     void factsRead(const rankscope::app::timeline::FactsPtr& facts);
     void laneLoaded(quint64 job, const rankscope::app::timeline::ContentPtr& content);
+    void ledgerLoaded(quint64 job, std::int32_t rank, const rankscope::app::timeline::ContentPtr& content);
     void collectiveRead(const rankscope::app::timeline::CollectiveDetails& details);
     void minimapRead(const std::shared_ptr<const rankscope::app::timeline::Minimap>& minimap);
     void failed(const QString& message);
@@ -56,6 +64,7 @@ signals:
 private:
     /// Runs in this object's thread unless it is gone by then.
     template <typename Function> void deliver(Function function);
+    template <typename Function> void deliverContent(tracing::Result<LaneContent> content, Function ready);
     void readFacts(tracing::TraceReader& reader);
 
     std::int64_t knownVersion_ = -1; ///< used on the facts thread only

@@ -2,6 +2,7 @@
 
 #include "app/timeline/canvas.h"
 #include "app/timeline/core/lane_source.h"
+#include "app/timeline/core/ledger_source.h"
 #include "app/timeline/loader.h"
 #include "app/timeline/scene_update.h"
 
@@ -31,6 +32,12 @@ tracing::Result<QImage> renderTimeline(
         if (!content)
             return content.error().in("draw " + path);
         putContent(scene, std::make_shared<const LaneContent>(std::move(*content)));
+    }
+    for (const tracing::RankInfo& rank : scene.facts->ranks) {
+        auto ledger = loadLedger(*reader, *scene.facts, rank.rank, scene.map.window(), scene.map.nsPerPx);
+        if (!ledger)
+            return ledger.error().in("draw " + path);
+        scene.ledgers[rank.rank] = std::make_shared<const LaneContent>(std::move(*ledger));
     }
     const int columns = std::max(1, static_cast<int>(plotWidth));
     scene.minimap = std::make_shared<const Minimap>(readMinimap(*reader, *scene.facts, columns));

@@ -36,7 +36,7 @@ void putContent(Scene& scene, std::shared_ptr<const LaneContent> content)
 
 void layOut(Scene& scene, const std::set<std::int32_t>& folded)
 {
-    scene.layout = LaneLayout(*scene.facts, { folded, scene.laneLevels, !scene.ledgers.empty() });
+    scene.layout = LaneLayout(*scene.facts, { folded, scene.laneLevels, true });
 }
 
 } // namespace rankscope::app::timeline

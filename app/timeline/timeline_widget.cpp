@@ -40,6 +40,7 @@ void TimelineWidget::openFile(const QString& path)
     loader_ = std::make_unique<Loader>(path.toStdString());
     connect(loader_.get(), &Loader::factsRead, this, &TimelineWidget::takeFacts);
     connect(loader_.get(), &Loader::laneLoaded, this, &TimelineWidget::takeContent);
+    connect(loader_.get(), &Loader::ledgerLoaded, this, &TimelineWidget::takeLedger);
     connect(loader_.get(), &Loader::collectiveRead, this, &TimelineWidget::takeCollective);
     connect(loader_.get(), &Loader::failed, this, &TimelineWidget::failed);
     connect(loader_.get(), &Loader::minimapRead, this, [this](const std::shared_ptr<const Minimap>& minimap) {
@@ -63,7 +64,8 @@ void TimelineWidget::closeFile()
     history_.clear();
     folded_.clear();
     shownJobs_.clear();
-    lanesMissing_ = 0;
+    shownLedgers_.clear();
+    answersMissing_ = 0;
     requestPending_ = false;
     follow_ = Follow::None;
     update();
@@ -88,7 +90,7 @@ double TimelineWidget::plotWidth() const
 
 bool TimelineWidget::settled() const
 {
-    return loader_ && scene_.facts->dataVersion != 0 && lanesMissing_ == 0 && !requestPending_ && scene_.minimap;
+    return loader_ && scene_.facts->dataVersion != 0 && answersMissing_ == 0 && !requestPending_ && scene_.minimap;
 }
 
 void TimelineWidget::takeFacts(const FactsPtr& facts)
@@ -140,20 +142,35 @@ void TimelineWidget::setFollowing(bool follow)
 
 void TimelineWidget::takeContent(quint64 job, const ContentPtr& content)
 {
-    if (job == job_ && lanesMissing_ > 0)
-        --lanesMissing_;
     quint64& shown = shownJobs_[content->lane];
-    if (job >= shown) { // an answer to an earlier question may overtake none
+    if (job >= shown) { // an answer to an earlier question may not take the place of a later one's
         shown = job;
         const float header = scene_.headerHeight();
         const auto known = scene_.laneLevels;
         putContent(scene_, content);
         if (known != scene_.laneLevels || header != scene_.headerHeight())
             layOut(scene_, folded_);
-        update();
     }
-    if (lanesMissing_ == 0 && requestPending_)
+    countAnswer(job);
+}
+
+void TimelineWidget::takeLedger(quint64 job, std::int32_t rank, const ContentPtr& content)
+{
+    quint64& shown = shownLedgers_[rank];
+    if (job >= shown) {
+        shown = job;
+        scene_.ledgers[rank] = content;
+    }
+    countAnswer(job);
+}
+
+void TimelineWidget::countAnswer(quint64 job)
+{
+    if (job == job_ && answersMissing_ > 0)
+        --answersMissing_;
+    if (answersMissing_ == 0 && requestPending_)
         requestData();
+    update();
 }
 
 void TimelineWidget::takeCollective(const CollectiveDetails& details)
@@ -166,21 +183,24 @@ void TimelineWidget::takeCollective(const CollectiveDetails& details)
     update();
 }
 
-std::vector<std::size_t> TimelineWidget::wantedLanes() const
+Loader::Request TimelineWidget::wanted() const
 {
-    std::vector<std::size_t> visible;
+    Loader::Request request;
+    request.facts = scene_.facts;
     std::vector<std::size_t> hidden;
     const float top = scene_.scroll;
     const float bottom = scene_.scroll + scene_.height;
-    std::set<std::size_t> seen;
     for (const Box& box : scene_.layout.boxes()) {
-        if (box.lane && seen.insert(*box.lane).second)
-            (box.bottom() >= top && box.top <= bottom ? visible : hidden).push_back(*box.lane);
+        const bool visible = box.bottom() >= top && box.top <= bottom;
+        if (box.showsRankSummary() && visible)
+            request.ledgers.push_back(box.rank);
+        if (box.lane && box.kind == Box::Kind::Lane)
+            (visible ? request.lanes : hidden).push_back(*box.lane);
     }
     // Marks and micro-batches of lanes just out of sight matter, those of a thousand ranks do not.
     hidden.resize(std::min<std::size_t>(hidden.size(), 64));
-    visible.insert(visible.end(), hidden.begin(), hidden.end());
-    return visible;
+    request.lanes.insert(request.lanes.end(), hidden.begin(), hidden.end());
+    return request;
 }
 
 void TimelineWidget::requestData()
@@ -193,15 +213,18 @@ void TimelineWidget::requestData()
     const bool covered = requestedNsPerPx_ == map.nsPerPx && visible.beginNs >= requestedWindow_.beginNs
         && visible.endNs <= requestedWindow_.endNs;
     // A growing file asks again and again; a question must first be answered, or no answer would ever be shown.
-    if (covered && (!requestPending_ || lanesMissing_ > 0))
+    if (covered && (!requestPending_ || answersMissing_ > 0))
         return;
-    const std::vector<std::size_t> lanes = wantedLanes();
     requestedWindow_ = { static_cast<std::int64_t>(std::floor(map.beginNs - marginNs)),
         static_cast<std::int64_t>(std::ceil(map.endNs() + marginNs)) };
     requestedNsPerPx_ = map.nsPerPx;
     requestPending_ = false;
-    lanesMissing_ = lanes.size();
-    loader_->requestLanes(++job_, scene_.facts, lanes, requestedWindow_, map.nsPerPx);
+    Loader::Request request = wanted();
+    request.window = requestedWindow_;
+    request.nsPerPx = map.nsPerPx;
+    requestedLedgers_ = { request.ledgers.begin(), request.ledgers.end() };
+    answersMissing_ = request.lanes.size() + request.ledgers.size();
+    loader_->requestLanes(++job_, request);
 }
 
 void TimelineWidget::setView(const TimeMap& map, bool jump)
@@ -227,6 +250,11 @@ void TimelineWidget::setScroll(float scroll)
     if (clamped == scene_.scroll)
         return;
     scene_.scroll = clamped;
+    const std::vector<std::int32_t> ledgers = wanted().ledgers;
+    const bool newRank = std::any_of(
+        ledgers.begin(), ledgers.end(), [&](std::int32_t rank) { return !requestedLedgers_.contains(rank); });
+    requestPending_ |= newRank;
+    requestData();
     update();
 }
 

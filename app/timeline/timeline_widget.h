@@ -75,13 +75,15 @@ private:
 
     void takeFacts(const FactsPtr& facts);
     void takeContent(quint64 job, const ContentPtr& content);
+    void takeLedger(quint64 job, std::int32_t rank, const ContentPtr& content);
+    void countAnswer(quint64 job);
     void takeCollective(const CollectiveDetails& details);
     void followHead();
     void setView(const TimeMap& map, bool jump); ///< remembers the view before
     void applyView(const TimeMap& map);
     void setScroll(float scroll);
     void requestData();
-    std::vector<std::size_t> wantedLanes() const; ///< visible ones first
+    Loader::Request wanted() const; ///< visible lanes first
     double plotWidth() const;
     std::optional<tracing::Window> selectedWindow() const;
     void updateHover(QPointF at);
@@ -98,10 +100,12 @@ private:
     QElapsedTimer clock_;
     std::set<std::int32_t> folded_;
     std::map<tracing::LaneId, quint64> shownJobs_;
+    std::map<std::int32_t, quint64> shownLedgers_; ///< by rank
     quint64 job_ = 0;
-    std::size_t lanesMissing_ = 0; ///< of the current job
+    std::size_t answersMissing_ = 0; ///< of the current job
     tracing::Window requestedWindow_;
     double requestedNsPerPx_ = 0;
+    std::set<std::int32_t> requestedLedgers_;
     bool requestPending_ = false; ///< facts changed while lanes were being read
     Follow follow_ = Follow::None;
     Drag drag_ = Drag::None;

@@ -31,7 +31,8 @@ bool isWaste(const SpanRecord& span)
 
 std::string waitingFor(const SpanRecord& span)
 {
-    return span.lateRank ? " waiting for rank " + std::to_string(*span.lateRank) : std::string();
+    const std::optional<std::int32_t> rank = span.row == RowKind::Ledger ? span.peer : span.lateRank;
+    return rank ? " waiting for rank " + std::to_string(*rank) : std::string();
 }
 
 void addCounts(const SpanRecord& span, std::vector<std::string>& lines)
@@ -66,7 +67,9 @@ void addPlace(const SpanRecord& span, std::vector<std::string>& lines)
 
 void addCause(const SpanRecord& span, std::vector<std::string>& lines)
 {
-    if (span.row == RowKind::Bubble && span.peer)
+    if (span.overCommunication)
+        lines.push_back("communication is hidden under it");
+    if ((span.row == RowKind::Bubble || span.row == RowKind::Ledger) && span.peer)
         lines.push_back("waits for rank " + std::to_string(*span.peer));
     if (span.row != RowKind::Collective)
         return;
@@ -97,7 +100,7 @@ std::vector<std::string> foldLines(const FoldRecord& fold)
 
 std::string spanName(const SpanRecord& span, const RunFacts& facts)
 {
-    if (span.row == RowKind::Bubble)
+    if (span.spanClass == SpanClass::Bubble)
         return "bubble, " + std::string(toString(span.phase));
     if (const std::string& name = facts.name(span.name); !name.empty())
         return name;
@@ -108,7 +111,8 @@ std::string spanName(const SpanRecord& span, const RunFacts& facts)
 
 Wordings waitLabel(const SpanRecord& span)
 {
-    const std::string time = durationText(span.splitNs - span.beginNs);
+    const std::int64_t endNs = span.row == RowKind::Ledger ? span.endNs : span.splitNs;
+    const std::string time = durationText(endNs - span.beginNs);
     return { withLetter(SpanClass::Wait, time + waitingFor(span)), withLetter(SpanClass::Wait, time), "W" };
 }
 
@@ -120,7 +124,9 @@ Wordings transferLabel(const SpanRecord& span)
 Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
 {
     const std::string time = durationText(span.durationNs());
-    if (span.row == RowKind::Bubble) {
+    if (span.row == RowKind::Ledger && span.spanClass == SpanClass::Wait)
+        return waitLabel(span);
+    if (span.spanClass == SpanClass::Bubble) {
         const std::string phase = withLetter(SpanClass::Bubble, std::string(toString(span.phase)));
         Wordings words{ phase + " " + time, phase, "B" };
         if (span.peer)

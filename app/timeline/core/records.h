@@ -26,12 +26,13 @@ struct SpanRecord {
     tracing::RangeKind range = tracing::RangeKind::Annotation;
     tracing::BubblePhase phase = tracing::BubblePhase::Fill;
     tracing::CollectiveOp op = tracing::CollectiveOp::Unknown;
+    bool overCommunication = false; ///< ledger: communication is hidden under this compute
     bool matched = false; ///< collectives: all ranks' parts are known, so that splitNs means something
     std::int64_t splitNs = 0; ///< matched collectives: end of the wait, begin of the transfer; in [beginNs, endNs]
     std::int64_t instance = -1; ///< collectives
     std::optional<std::int32_t> lateRank; ///< matched collectives: who entered last
     std::int64_t lateNs = 0; ///< last entry - first entry
-    std::optional<std::int32_t> peer; ///< bubbles: awaited rank; point-to-point: the other rank
+    std::optional<std::int32_t> peer; ///< bubbles, waits in the ledger: awaited rank; point-to-point: the other rank
     std::optional<std::int32_t> microBatch;
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> flop;

@@ -65,7 +65,12 @@ private:
         Rect rect = place(px, fold.level);
         const float full = rect.height();
         const float high = std::max(std::min(kFoldLeast, full), std::round(full * static_cast<float>(fold.fullness())));
-        painter_.fill({ rect.x0, rect.y1 - high, rect.x1, rect.y1 }, plainColor(styleOf(fold.cover)));
+        const LeafStyle& style = styleOf(fold.cover);
+        if (!style.filled) { // nothing is known to have run here: no fill may claim it
+            painter_.leaf(rect, style, phaseX_);
+            return;
+        }
+        painter_.fill({ rect.x0, rect.y1 - high, rect.x1, rect.y1 }, plainColor(style));
         const auto longestPx = scene_.map.pxOf(static_cast<double>(fold.longestEndNs - fold.longestBeginNs));
         if (longestPx >= static_cast<double>(kLongestFromPx)) {
             const PixelSpan longest = pixelsOf(scene_.map, fold.longestBeginNs, fold.longestEndNs);
@@ -93,6 +98,10 @@ private:
             drawCollective(span, rect);
         else
             drawLeaf(rect, styleOf(span.spanClass), [&] { return spanLabel(span, *scene_.facts); });
+        if (span.overCommunication) {
+            const Color transfer = styleOf(tracing::SpanClass::Transfer).fill;
+            painter_.fill({ rect.x0, rect.y1 - kHiddenCommunicationPx, rect.x1, rect.y1 }, transfer);
+        }
         outline(span, rect);
     }
 
@@ -210,27 +219,6 @@ private:
     float phaseX_;
 };
 
-/// Communication under compute: 4 px of transfer along the bottom of the rank's summary.
-void drawHidden(Painter& painter, const Scene& scene, const Box& box)
-{
-    const Rect plot = plotOf(scene);
-    const float bottom
-        = topOf(scene, box) + (box.kind == Box::Kind::FoldedRank ? (box.height + kLedgerHeight) / 2 : box.height);
-    const Color color = leafStyle(Leaf::Transfer, scene.theme).fill;
-    for (const tracing::Lane& lane : scene.facts->lanes) {
-        if (lane.rank != box.rank || lane.kind != tracing::LaneKind::Communication)
-            continue;
-        const auto found = scene.contents.find(lane.id);
-        if (found == scene.contents.end())
-            continue;
-        for (const SpanRecord& span : found->second->spans) {
-            const PixelSpan px = pixelsOf(scene.map, span.beginNs, span.endNs);
-            if (px.x1 > plot.x0 && px.x0 < plot.x1 && px.width() >= 2)
-                painter.fill({ px.x0, bottom - kHiddenCommunicationPx, px.x1, bottom }, color);
-        }
-    }
-}
-
 void drawGround(Painter& painter, const Scene& scene)
 {
     const float header = scene.headerHeight();
@@ -258,8 +246,6 @@ void drawLanes(Painter& painter, const Scene& scene)
             continue;
         if (const LaneContent* content = scene.contentOf(box))
             LanePainter(painter, scene, box, *content).draw();
-        if (box.kind == Box::Kind::FoldedRank && !scene.ledgers.contains(box.rank))
-            drawHidden(painter, scene, box);
     }
     painter.popClip();
 }

@@ -74,7 +74,10 @@ void Painter::leaf(Rect rect, const LeafStyle& style, float phaseX)
         return;
     }
     if (std::min(rect.width(), rect.height()) < kHatchFromPx) {
-        fill(rect, plainColor(style));
+        if (style.filled)
+            fill(rect, plainColor(style));
+        else
+            frame({ rect.x0, rect.y1 - 1, rect.x1, rect.y1 }, style.ink);
         return;
     }
     if (style.filled)
