@@ -139,10 +139,11 @@ tracing::Tile tile(std::int64_t index, std::int32_t count, std::int64_t busyNs, 
 
 TEST(Tiles, TheLevelsCellsAreOneToFourPixelsWide)
 {
+    const auto base = static_cast<double>(tracing::kTileBaseNs);
     EXPECT_EQ(tileLevelFor(100), 0); // finer than any tile
-    EXPECT_EQ(tileLevelFor(65536.0 / 4), 0);
-    EXPECT_EQ(tileLevelFor(65536.0), 1);
-    for (double nsPerPx = 65536; nsPerPx < 1e9; nsPerPx *= 1.7) {
+    EXPECT_EQ(tileLevelFor(base / 4), 0);
+    EXPECT_EQ(tileLevelFor(base), 1);
+    for (double nsPerPx = base; nsPerPx < 100 * 1e9; nsPerPx *= 1.7) {
         const double px = static_cast<double>(tracing::tileWidthNs(tileLevelFor(nsPerPx))) / nsPerPx;
         EXPECT_GT(px, 1.0);
         EXPECT_LE(px, 4.0);
