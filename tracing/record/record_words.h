@@ -51,6 +51,7 @@ inline void store(
 
 inline void store(std::uint64_t* words, const RecordWords& record) noexcept
 {
+#pragma GCC unroll 8
     for (std::size_t i = 0; i < record.size(); ++i)
         store(words[i], record[i]);
 }
@@ -58,6 +59,7 @@ inline void store(std::uint64_t* words, const RecordWords& record) noexcept
 inline RecordWords load(std::uint64_t* words) noexcept
 {
     RecordWords record;
+#pragma GCC unroll 8
     for (std::size_t i = 0; i < record.size(); ++i)
         record[i] = std::atomic_ref<std::uint64_t>(words[i]).load(std::memory_order_relaxed);
     return record;

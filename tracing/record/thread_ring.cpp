@@ -49,43 +49,43 @@ void ThreadRing::readCpu(std::uint64_t nowTicks) noexcept
 
 /// A range begins with the CPU time of the last reading plus what has passed since, as ranges follow one another
 /// closely; only after a longer gap is the clock read again.
-void ThreadRing::beginRange(RecordWords& record, std::uint32_t slot) noexcept
+void ThreadRing::beginRange(std::uint64_t* open, std::uint32_t slot) noexcept
 {
     const auto depth = static_cast<std::uint32_t>(std::min(std::countr_zero(freeDepths_), 63));
     freeDepths_ &= ~(std::uint64_t{ 1 } << depth);
-    record[words::kLast] |= std::uint64_t{ depth } << 32;
-    const std::uint64_t beginTicks = record[words::kBegin];
+    open[words::kLast] |= std::uint64_t{ depth } << 32;
+    const std::uint64_t beginTicks = open[words::kBegin];
     if (beginTicks - cpuTicks_ > longTicks_ / 8)
         readCpu(beginTicks);
     beginCpuNs_[slot] = cpuNs_ + nsOf(beginTicks - cpuTicks_);
 }
 
-void ThreadRing::endRange(const RecordWords& record) noexcept
+void ThreadRing::endRange(const std::uint64_t* open) noexcept
 {
-    freeDepths_ |= std::uint64_t{ 1 } << (record[words::kLast] >> 32 & 63);
+    freeDepths_ |= std::uint64_t{ 1 } << (open[words::kLast] >> 32 & 63);
 }
 
 /// One reading at the end. A range knows its begin's; any other long span takes its share of what the thread lost since
 /// the last reading, provided that it fills at least half of that time: else the answer would be another span's.
-void ThreadRing::measureCpu(RecordWords& record, std::uint32_t slot) noexcept
+void ThreadRing::measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept
 {
-    std::uint64_t& head = record[words::kHead];
+    std::uint64_t& head = open[words::kHead];
     const RecordKind kind = words::kind(head);
     const std::uint64_t lastTicks = cpuTicks_, lastCpuNs = cpuNs_;
-    readCpu(record[words::kEnd]);
-    const std::uint64_t wallNs = nsOf(record[words::kEnd] - record[words::kBegin]);
+    readCpu(endTicks);
+    const std::uint64_t wallNs = nsOf(endTicks - open[words::kBegin]);
     if (kind == RecordKind::Range) {
-        record[words::kCpu] = std::min(wallNs, cpuNs_ - std::min(cpuNs_, beginCpuNs_[slot]));
+        open[words::kCpu] = std::min(wallNs, cpuNs_ - std::min(cpuNs_, beginCpuNs_[slot]));
         head = words::withFlag(head, kHasCpu);
         return;
     }
-    const std::uint64_t sinceNs = nsOf(record[words::kEnd] - lastTicks);
-    if (lastTicks == 0 || record[words::kBegin] < lastTicks || wallNs < sinceNs / 2 || kind == RecordKind::Bubble)
+    const std::uint64_t sinceNs = nsOf(endTicks - lastTicks);
+    if (lastTicks == 0 || open[words::kBegin] < lastTicks || wallNs < sinceNs / 2 || kind == RecordKind::Bubble)
         return;
     const double ran = std::min(1.0, static_cast<double>(cpuNs_ - lastCpuNs) / static_cast<double>(sinceNs));
     // Workers of a team are not ours to read; the calling thread stands for each of them.
     const double team = kind == RecordKind::Kernel ? words::threads(head) : 1;
-    record[words::kCpu] = static_cast<std::uint64_t>(static_cast<double>(wallNs) * ran * team);
+    open[words::kCpu] = static_cast<std::uint64_t>(static_cast<double>(wallNs) * ran * team);
     head = words::withFlag(head, kHasCpu);
 }
 

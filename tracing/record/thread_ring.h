@@ -35,9 +35,9 @@ public:
 private:
     std::uint64_t* openSlot(std::uint32_t slot) const noexcept { return open_ + std::size_t{ slot } * 8; }
     void publish(const RecordWords& record) noexcept;
-    void beginRange(RecordWords& record, std::uint32_t slot) noexcept;
-    void endRange(const RecordWords& record) noexcept;
-    void measureCpu(RecordWords& record, std::uint32_t slot) noexcept;
+    void beginRange(std::uint64_t* open, std::uint32_t slot) noexcept;
+    void endRange(const std::uint64_t* open) noexcept;
+    void measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept;
     std::uint64_t nsOf(std::uint64_t ticks) const noexcept;
     void readCpu(std::uint64_t nowTicks) noexcept;
 
@@ -70,13 +70,13 @@ inline std::uint32_t ThreadRing::begin(RecordWords record) noexcept
     }
     const auto slot = static_cast<std::uint32_t>(std::countr_zero(freeSlots_));
     freeSlots_ &= freeSlots_ - 1;
-    record[words::kBegin] = readTicks(clock_);
-    if (words::kind(record[words::kHead]) == RecordKind::Range)
-        beginRange(record, slot);
-    // The kind is written last and cleared first, so that a reader after a SIGKILL never takes a half-written slot.
     std::uint64_t* open = openSlot(slot);
     const std::uint64_t head = std::exchange(record[words::kHead], 0);
+    record[words::kBegin] = readTicks(clock_);
     words::store(open, record);
+    if (words::kind(head) == RecordKind::Range)
+        beginRange(open, slot);
+    // The kind is written last and cleared first, so that a reader after a SIGKILL never takes a half-written slot.
     words::store(open[words::kHead], head, std::memory_order_release);
     return slot;
 }
@@ -84,13 +84,14 @@ inline std::uint32_t ThreadRing::begin(RecordWords record) noexcept
 inline void ThreadRing::end(std::uint32_t slot) noexcept
 {
     std::uint64_t* open = openSlot(slot);
-    RecordWords record = words::load(open);
-    record[words::kEnd] = readTicks(clock_);
-    const bool isRange = words::kind(record[words::kHead]) == RecordKind::Range;
-    if (isRange || record[words::kEnd] - record[words::kBegin] > longTicks_) [[unlikely]]
-        measureCpu(record, slot);
+    const std::uint64_t endTicks = readTicks(clock_);
+    const bool isRange = words::kind(open[words::kHead]) == RecordKind::Range;
+    if (isRange || endTicks - open[words::kBegin] > longTicks_) [[unlikely]]
+        measureCpu(open, endTicks, slot);
     if (isRange)
-        endRange(record);
+        endRange(open);
+    RecordWords record = words::load(open);
+    record[words::kEnd] = endTicks;
     publish(record);
     words::store(open[words::kHead], 0, std::memory_order_release);
     freeSlots_ |= std::uint64_t{ 1 } << slot;
@@ -99,9 +100,8 @@ inline void ThreadRing::end(std::uint32_t slot) noexcept
 inline void ThreadRing::cancel(std::uint32_t slot) noexcept
 {
     std::uint64_t* open = openSlot(slot);
-    const RecordWords record = words::load(open);
-    if (words::kind(record[words::kHead]) == RecordKind::Range)
-        endRange(record);
+    if (words::kind(open[words::kHead]) == RecordKind::Range)
+        endRange(open);
     words::store(open[words::kHead], 0, std::memory_order_release);
     freeSlots_ |= std::uint64_t{ 1 } << slot;
 }
