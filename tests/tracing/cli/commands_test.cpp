@@ -1,0 +1,198 @@
+#include "tests/support/sql.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
+#include "tests/tracing/cli/rankscope_program.h"
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <filesystem>
+
+namespace rankscope::tracing {
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+class Commands : public testing::Test {
+protected:
+    /// Two steps of 100 ms on two ranks. Rank 0 computes 60 ms a step and enters an all-reduce at 60 ms; rank 1
+    /// computes 80 ms and enters then; both leave at 90 ms. So rank 0 waits 20 ms, both transfer 10 ms, 10 ms are idle.
+    std::string sample(const char* name = "sample.rsdb")
+    {
+        const std::filesystem::path file = directory_ / name;
+        support::TraceBuilder trace(file, 2);
+        for (int step = 0; step < 2; ++step) {
+            const std::int64_t t = step * 100 * kMs;
+            for (int rank = 0; rank < 2; ++rank)
+                trace.step(rank, step, { t, t + 100 * kMs });
+            trace.kernel(0, { t, t + 60 * kMs }, "matmul");
+            trace.kernel(1, { t, t + 80 * kMs }, "matmul");
+            trace.collective(CollectiveOp::AllReduce, Dimension::Data, 1'000'000,
+                { { t + 60 * kMs, t + 90 * kMs }, { t + 80 * kMs, t + 90 * kMs } });
+        }
+        trace.finish();
+        return file.string();
+    }
+
+    static rapidjson::Document json(const std::vector<std::string>& arguments)
+    {
+        const auto outcome = runRankscope(arguments);
+        EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+        rapidjson::Document document;
+        document.Parse(outcome.output.c_str());
+        EXPECT_FALSE(document.HasParseError()) << outcome.output;
+        return document;
+    }
+
+    static void expectRefusal(const std::vector<std::string>& arguments, int exitCode, const std::string& part)
+    {
+        const auto outcome = runRankscope(arguments);
+        EXPECT_EQ(outcome.exitCode, exitCode) << outcome.error;
+        EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+        EXPECT_TRUE(outcome.error.starts_with("rankscope: ")) << outcome.error;
+        EXPECT_NE(outcome.error.find(part), std::string::npos) << outcome.error;
+        EXPECT_EQ(outcome.output, "");
+    }
+
+    support::TemporaryDirectory directory_;
+};
+
+} // namespace
+
+TEST_F(Commands, ReportAsJsonCountsWhatTheFileHolds)
+{
+    const auto report = json({ "report", sample(), "--json" });
+    EXPECT_EQ(report["schema"].GetInt(), 1);
+    const auto& rank = report["ranks"][0];
+    EXPECT_EQ(rank["window_ns"].GetInt64(), 200 * kMs);
+    EXPECT_EQ(rank["compute_ns"].GetInt64(), 120 * kMs);
+    EXPECT_EQ(rank["communication_ns"].GetInt64(), 60 * kMs);
+    EXPECT_EQ(rank["exposed_communication_ns"].GetInt64(), 60 * kMs);
+    EXPECT_EQ(rank["overlap_ns"].GetInt64(), 0);
+    EXPECT_EQ(rank["idle_ns"].GetInt64(), 20 * kMs);
+    EXPECT_EQ(rank["split_ns"]["wait.dp"].GetInt64(), 40 * kMs);
+    EXPECT_EQ(rank["split_ns"]["transfer.dp"].GetInt64(), 20 * kMs);
+    const auto& collective = report["collectives"][0];
+    EXPECT_EQ(collective["op"], "all-reduce");
+    EXPECT_EQ(collective["dimension"], "dp");
+    EXPECT_EQ(collective["count"].GetInt(), 2);
+    EXPECT_EQ(collective["late_rank"].GetInt(), 1);
+    // 1 MB in 10 ms of wire time; two ranks: factor 1.
+    EXPECT_DOUBLE_EQ(collective["busbw_gb_s"].GetDouble(), 0.1);
+    EXPECT_EQ(report["kernels"][0]["name"], "matmul");
+    EXPECT_EQ(report["kernels"][0]["total_ns"].GetInt64(), 280 * kMs);
+}
+
+TEST_F(Commands, ReportOfOneStepCountsThatStepAlone)
+{
+    const auto report = json({ "report", sample(), "--json", "--steps", "1:1" });
+    EXPECT_EQ(report["window"]["begin_ns"].GetInt64(), 100 * kMs);
+    EXPECT_EQ(report["ranks"][1]["compute_ns"].GetInt64(), 80 * kMs);
+}
+
+TEST_F(Commands, ReportOfTwoRunsShowsDifferences)
+{
+    const std::string a = sample("a.rsdb");
+    const auto outcome = runRankscope({ "report", a, sample("b.rsdb") });
+    EXPECT_EQ(outcome.exitCode, 0);
+    EXPECT_NE(outcome.output.find("step time, mean"), std::string::npos) << outcome.output;
+    EXPECT_EQ(json({ "report", a, a, "--json" })["schema"].GetInt(), 1);
+}
+
+TEST_F(Commands, BriefReportFitsInAMessage)
+{
+    const auto outcome = runRankscope({ "report", sample(), "--text" });
+    EXPECT_EQ(outcome.exitCode, 0);
+    EXPECT_LE(linesIn(outcome.output), 20U);
+    EXPECT_NE(outcome.output.find("Rank 1 is late to every all-reduce in dp"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Commands, InfoTellsRanksCountsAndWindow)
+{
+    const auto info = json({ "info", sample(), "--json" });
+    EXPECT_EQ(info["run"]["world_size"].GetInt(), 2);
+    EXPECT_EQ(info["ranks"].Size(), 2U);
+    EXPECT_EQ(info["counts"]["kernel"].GetInt(), 4);
+    EXPECT_EQ(info["window_ns"].GetInt64(), 200 * kMs);
+    EXPECT_EQ(runRankscope({ "info", sample("text.rsdb") }).exitCode, 0);
+}
+
+TEST_F(Commands, InfoPrintsTheSchemaWithItsComments)
+{
+    const auto outcome = runRankscope({ "info", "--schema" });
+    EXPECT_EQ(outcome.exitCode, 0);
+    EXPECT_NE(outcome.output.find("CREATE TABLE kernel"), std::string::npos);
+    EXPECT_NE(outcome.output.find("-- "), std::string::npos);
+}
+
+TEST_F(Commands, SqlGivesCsvJsonAndATable)
+{
+    const std::string file = sample();
+    const std::string query = "SELECT 'a,\"b\"' AS x, NULL AS y";
+    EXPECT_EQ(runRankscope({ "sql", file, query, "--csv" }).output, "x,y\n\"a,\"\"b\"\"\",\n");
+    EXPECT_EQ(runRankscope({ "sql", file, query }).output, "x      y\na,\"b\"  -\n");
+    const auto document = json({ "sql", file, query, "--json" });
+    EXPECT_EQ(document["columns"][1], "y");
+    EXPECT_TRUE(document["rows"][0][1].IsNull());
+}
+
+TEST_F(Commands, SqlOnlyReads)
+{
+    const std::string file = sample();
+    expectRefusal({ "sql", file, "DELETE FROM kernel" }, 2, "sql");
+    expectRefusal({ "sql", file, "SELEKT 1" }, 2, "SELEKT");
+}
+
+TEST_F(Commands, WrongUsageIsOneLineAndTwo)
+{
+    expectRefusal({}, 2, "--help");
+    expectRefusal({ "frobnicate" }, 2, "unknown command frobnicate");
+    expectRefusal({ "report" }, 2, "rankscope report --help");
+    expectRefusal({ "report", "--bogus", "x" }, 2, "--bogus");
+    expectRefusal({ "report", sample(), "--steps", "7:3" }, 2, "7:3");
+    expectRefusal({ "report", sample("b.rsdb"), "--steps", "90:95" }, 2, "steps 0 to 1");
+    expectRefusal({ "collect", "--out", "x.rsdb" }, 2, "--session");
+}
+
+TEST_F(Commands, InputThatCannotBeReadIsThree)
+{
+    const std::string missing = (directory_ / "missing.rsdb").string();
+    const std::string text
+        = directory_.write("text.rsdb", "this is no database, and long enough to be looked at\n").string();
+    for (const char* command : { "info", "report" }) {
+        expectRefusal({ command, missing }, 3, "missing.rsdb");
+        expectRefusal({ command, text }, 3, "text.rsdb");
+        expectRefusal({ command, directory_.path().string() }, 3, directory_.path().string());
+    }
+    expectRefusal({ "sql", missing, "SELECT 1" }, 3, "missing.rsdb");
+    expectRefusal({ "open", missing }, 3, "missing.rsdb");
+}
+
+TEST_F(Commands, ANewerSchemaIsRefusedByItsNumber)
+{
+    const std::string file = sample();
+    support::sql(file, "PRAGMA user_version = 999");
+    expectRefusal({ "report", file }, 3, "999");
+}
+
+TEST_F(Commands, ATruncatedFileIsRefusedAndNotReadInPart)
+{
+    const std::string file = sample();
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+    const auto outcome = runRankscope({ "report", file });
+    EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+    EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+}
+
+TEST_F(Commands, EveryHelpShowsAnExample)
+{
+    EXPECT_NE(runRankscope({ "--help" }).output.find("Example:\n  rankscope "), std::string::npos);
+    for (const char* command : { "train", "collect", "info", "report", "sql", "open" }) {
+        const auto outcome = runRankscope({ command, "--help" });
+        EXPECT_EQ(outcome.exitCode, 0);
+        EXPECT_NE(outcome.output.find(std::string("Example:\n  rankscope ") + command), std::string::npos) << command;
+    }
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,153 @@
+#include "tests/support/temporary_directory.h"
+#include "tests/tracing/cli/rankscope_program.h"
+#include "tracing/store/trace_reader.h"
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace rankscope::tracing {
+
+namespace {
+
+class Train : public testing::Test {
+protected:
+    Train()
+        : out_((directory_ / "run.rsdb").string())
+    {
+        std::string text;
+        for (int i = 0; i < 2000; ++i)
+            text += "the quick brown fox jumps over the lazy dog " + std::to_string(i) + "\n";
+        data_ = directory_.write("text.txt", text).string();
+    }
+
+    /// A model so small that a step takes milliseconds.
+    std::vector<std::string> words(std::vector<std::string> more) const
+    {
+        std::vector<std::string> all{ "train", "--out", out_, "data.path=" + data_, "model.layers=2", "model.width=16",
+            "model.heads=2", "model.sequence=16", "batch.micro_batch=1", "batch.micro_batches=2",
+            "train.peak_gflops=10" };
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+
+    support::TemporaryDirectory directory_;
+    std::string data_;
+    std::string out_;
+};
+
+std::vector<std::string> linesOf(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+        lines.push_back(text.substr(begin, end - begin));
+    return lines;
+}
+
+int stepsIn(const std::string& output)
+{
+    int steps = 0;
+    for (const std::string& line : linesOf(output)) {
+        rapidjson::Document document;
+        document.Parse(line.c_str());
+        steps += document.IsObject() && document.HasMember("step_ms");
+    }
+    return steps;
+}
+
+} // namespace
+
+TEST_F(Train, RunsTwoStagesAndLeavesAFinishedFileThatTheReportReads)
+{
+    const auto outcome = runRankscope(words({ "parallel.pp=2", "train.steps=6" }));
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_EQ(stepsIn(outcome.output), 6) << outcome.output;
+    EXPECT_NE(outcome.error.find("rankscope report " + out_), std::string::npos) << outcome.error;
+
+    auto reader = TraceReader::open(out_);
+    ASSERT_TRUE(reader) << reader.error().message();
+    EXPECT_TRUE(reader->run()->finished);
+    EXPECT_EQ(reader->run()->name, "run");
+    EXPECT_EQ(reader->ranks()->size(), 2U);
+    EXPECT_EQ(reader->steps()->size(), 12U);
+    EXPECT_FALSE(std::filesystem::exists(out_ + "-wal"));
+
+    const auto report = runRankscope({ "report", out_, "--json" });
+    ASSERT_EQ(report.exitCode, 0) << report.error;
+    rapidjson::Document document;
+    document.Parse(report.output.c_str());
+    for (const auto& rank : document["ranks"].GetArray()) {
+        EXPECT_GT(rank["compute_ns"].GetInt64(), 0);
+        EXPECT_GT(rank["communication_ns"].GetInt64(), 0);
+        std::int64_t sum = 0;
+        for (const auto& leaf : rank["split_ns"].GetObject())
+            sum += leaf.value.GetInt64();
+        EXPECT_EQ(sum, rank["window_ns"].GetInt64());
+    }
+}
+
+TEST_F(Train, CtrlCStopsAfterTheStepAndKeepsTheFile)
+{
+    support::ChildProcess child(rankscope(words({ "train.steps=1000000" })));
+    ASSERT_TRUE(support::waitUntil([&] { return stepsIn(child.output()) > 0; }, std::chrono::seconds(60)))
+        << child.error();
+    child.signal(SIGINT);
+    const auto outcome = child.wait(std::chrono::seconds(60));
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_NE(outcome.output.find(R"("reason":"stopped")"), std::string::npos);
+    auto reader = TraceReader::open(out_);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE(reader->run()->finished);
+}
+
+TEST_F(Train, RefusesAWrongConfigurationInOneLineBeforeAnythingStarts)
+{
+    const auto expectRefusal = [&](const std::vector<std::string>& more, const std::string& part) {
+        const auto outcome = runRankscope(words(more));
+        EXPECT_EQ(outcome.exitCode, 2) << outcome.error;
+        EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+        EXPECT_NE(outcome.error.find(part), std::string::npos) << outcome.error;
+        EXPECT_EQ(outcome.output, "");
+        EXPECT_FALSE(std::filesystem::exists(out_));
+    };
+    expectRefusal({ "model.lairs=2" }, "model.lairs");
+    expectRefusal({ "parallel.pp=3" }, "parallel.pp");
+    expectRefusal({ "data.path=/no/such/text" }, "/no/such/text");
+    expectRefusal({ "--config", "/no/such.toml" }, "/no/such.toml");
+}
+
+TEST_F(Train, WithoutMpirunItNamesThePackage)
+{
+    auto command = rankscope(words({ "train.steps=1" }));
+    command.environment = { { "PATH", "/no/such/folder" } };
+    const auto outcome = support::run(command);
+    EXPECT_EQ(outcome.exitCode, 2);
+    EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+    EXPECT_NE(outcome.error.find("openmpi-bin"), std::string::npos) << outcome.error;
+}
+
+TEST_F(Train, LeavesAFileAloneThatIsNoRunFile)
+{
+    const auto note
+        = directory_.write("run.rsdb", "my thesis, the only copy of it, longer than a header of a database");
+    const auto outcome = runRankscope(words({ "train.steps=1" }));
+    EXPECT_EQ(outcome.exitCode, 2) << outcome.error;
+    EXPECT_EQ(support::readText(note), "my thesis, the only copy of it, longer than a header of a database");
+}
+
+TEST_F(Train, MoreRanksThanCoresRunAndSaySo)
+{
+    // On a machine with many cores four ranks simply run.
+    const auto outcome = runRankscope(words({ "parallel.pp=2", "parallel.dp=2", "train.steps=2" }));
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.error;
+    auto reader = TraceReader::open(out_);
+    ASSERT_TRUE(reader);
+    const auto cores = reader->run()->coresPerNode;
+    ASSERT_TRUE(cores);
+    EXPECT_EQ(outcome.error.find("share") != std::string::npos, *cores < 4) << outcome.error;
+}
+
+} // namespace rankscope::tracing
