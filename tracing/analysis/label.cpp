@@ -1,3 +1,4 @@
+#include "tracing/analysis/descheduled_gaps.h"
 #include "tracing/analysis/mul_div.h"
 #include "tracing/analysis/time_split.h"
 
@@ -321,7 +322,9 @@ std::vector<LabelledInterval> labelledIntervals(const LabelInput& input)
 {
     if (input.window.endNs <= input.window.beginNs)
         return {};
-    return Labeller(input).run();
+    std::vector<LabelledInterval> intervals = Labeller(input).run();
+    bookDescheduledGaps(intervals, input.rows.ranges, input.window);
+    return intervals;
 }
 
 } // namespace rankscope::tracing

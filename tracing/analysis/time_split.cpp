@@ -60,10 +60,12 @@ void add(TimeSplit& split, const LabelledInterval& interval, std::int64_t ns, st
         (interval.lifecycle == RangeKind::Validation ? split.plannedNs : split.startNs) += ns;
         break;
     case SpanClass::Launch:
-        split.kernelGapNs += ns;
+        split.kernelGapNs += ns - descheduledNs;
+        split.descheduledNs += descheduledNs;
         break;
     default:
-        split.idleNs += ns;
+        split.idleNs += ns - descheduledNs;
+        split.descheduledNs += descheduledNs;
         break;
     }
 }

@@ -28,7 +28,7 @@ struct LabelledInterval {
     std::optional<std::int32_t> awaitedRank; ///< of Wait and Bubble: whom it waits for
     RangeKind lifecycle = RangeKind::Start; ///< of Start: Start, Shutdown or Validation
     bool communicationHidden = false; ///< of compute labels: a transfer or wait runs under it
-    std::int64_t descheduledNs = 0; ///< of compute labels: how much of it had no core (METRICS 5.3, level 2)
+    std::int64_t descheduledNs = 0; ///< of compute labels and gaps: how much of it had no core (METRICS 5.3, level 2)
 
     std::int64_t durationNs() const { return endNs - beginNs; }
     bool operator==(const LabelledInterval&) const = default;
@@ -51,7 +51,7 @@ std::vector<LabelledInterval> labelledIntervals(const LabelInput& input);
 struct TimeSplit {
     std::int64_t windowNs = 0;
     std::int64_t computeNs = 0; ///< kernels, less descheduled; with the optimizer
-    std::int64_t descheduledNs = 0; ///< inside kernels, but without a core
+    std::int64_t descheduledNs = 0; ///< without a core, inside kernels and between them
     std::int64_t transferNs = 0; ///< exposed
     std::int64_t waitNs = 0; ///< exposed
     std::int64_t unsplitNs = 0; ///< exposed communication that cannot be split in wait and transfer

@@ -135,11 +135,6 @@ void sayWhatBegins(const Preparation& ready)
 {
     for (const std::string& warning : ready.plan.warnings)
         sayNote(warning);
-    if (ready.plan.ranks > ready.machine.cores) {
-        sayNote(fmt::format("{} share {}: they take turns, and reports count what {} can do",
-            plural(ready.plan.ranks, "rank"), plural(ready.machine.cores, "core"),
-            plural(ready.machine.cores, "core")));
-    }
     sayNote(fmt::format("training on {} with {} each, recording into {}", plural(ready.plan.ranks, "rank"),
         plural(ready.plan.threads, "thread"), ready.out.string()));
 }

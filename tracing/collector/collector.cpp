@@ -94,6 +94,7 @@ private:
     std::optional<Error> broken_;
     CollectSummary summary_;
     bool wasBusy_ = false;
+    milliseconds pause_ = kIdleWait;
     const Clock::time_point begin_ = Clock::now();
     Clock::time_point lastWriter_ = begin_;
     Clock::time_point nextReport_ = begin_ + milliseconds(1000);
@@ -115,7 +116,8 @@ Result<CollectSummary> Collecting::run()
         report();
         if (isLast && !wasBusy_)
             return finish();
-        watch_.wait(wasBusy_ ? (broken_ ? kBusyWait : milliseconds(0)) : kIdleWait);
+        if (!isOver())
+            watch_.wait(pause_);
     }
 }
 
@@ -163,8 +165,7 @@ Status Collecting::step()
     if (!result)
         return result.error();
     wasBusy_ = result->isAnyNearlyFull || result->records > 4096;
-    if (result->records > 0 && !wasBusy_)
-        watch_.wait(kBusyWait);
+    pause_ = wasBusy_ ? milliseconds(0) : result->records > 0 ? kBusyWait : kIdleWait;
     if (session_->writersLeft() > 0)
         lastWriter_ = Clock::now();
     summary_.records = session_->taken();
@@ -201,6 +202,7 @@ void Collecting::drop()
         summary_.dropped += dropped.size();
     }
     wasBusy_ = false;
+    pause_ = kBusyWait;
     if (isAnyAlive)
         lastWriter_ = Clock::now();
 }

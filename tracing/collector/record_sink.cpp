@@ -88,7 +88,7 @@ Status RecordSink::take(RingContext& ring, const ProcessFacts& facts, std::span<
     for (const Record& record : records) {
         const auto beginNs = clock_.toNs(record.beginTicks);
         const auto endNs = clock_.toNs(record.endTicks);
-        if (!beginNs || !endNs || *endNs < *beginNs) {
+        if (!beginNs || !endNs || *endNs < *beginNs || *beginNs < ring.earliestNs || *endNs > latestNs_) {
             if (const Status counted = lost(ring, "unreadable record", "its times cannot be of this run"); !counted)
                 return counted;
             continue;
@@ -193,6 +193,9 @@ Status RecordSink::kernel(RingContext& ring, const ProcessFacts& facts, const Re
         return signature.error();
     Kernel row{ ring.compute.id, time.beginNs, time.endNs, *signature, cpuOf(record, record.kernel.cpuNs),
         microBatchOf(record), std::nullopt, std::nullopt };
+    // Only the launching thread's clock was read; the others of its team worked alongside.
+    if (row.cpuNs && record.threads > 1)
+        *row.cpuNs *= record.threads;
     if (record.kernel.work != 0)
         row.work = record.kernel.work;
     ring.compute.rows->kernels.push_back(row);

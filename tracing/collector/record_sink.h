@@ -26,6 +26,7 @@ struct RingLane {
 struct RingContext {
     std::int32_t rank = 0;
     std::uint32_t number = 0; ///< of the thread in its process
+    std::int64_t earliestNs = INT64_MIN; ///< no record of it can be older
     RingLane compute;
     RingLane host;
     std::array<RingLane, 256> communication; ///< by Dimension
@@ -49,6 +50,8 @@ public:
     {
     }
 
+    /// No record can be younger than this.
+    void setLatestNs(std::int64_t ns) { latestNs_ = ns; }
     Status take(RingContext& ring, const ProcessFacts& facts, std::span<const Record> records);
     /// Rows, matches and tiles go to the writer's transaction.
     Status flush();
@@ -81,6 +84,7 @@ private:
     RowBatch rows_;
     std::uint64_t taken_ = 0;
     std::int64_t headNs_ = 0;
+    std::int64_t latestNs_ = INT64_MAX;
 };
 
 /// Adds an instance's parts to the tiles of their lanes: to be called once each, when it is complete or given up.

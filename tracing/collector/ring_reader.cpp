@@ -101,12 +101,6 @@ std::optional<Calibration> RingReader::calibration() const
     return result.nsPerTick > 0 ? std::optional(result) : std::nullopt;
 }
 
-void RingReader::seek(std::uint64_t position)
-{
-    const std::uint64_t head = header().head.load(std::memory_order_acquire);
-    position_ = head - position <= capacity_ ? position : head - std::min(head, capacity_);
-}
-
 const Record& RingReader::slot(std::uint64_t number) const
 {
     const auto* records

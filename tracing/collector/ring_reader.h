@@ -32,8 +32,10 @@ public:
     std::uint64_t capacity() const { return capacity_; }
 
     std::uint64_t position() const { return position_; }
-    /// Where to go on after a restart. A position beyond what the ring can hold is no position: the oldest record is.
-    void seek(std::uint64_t position);
+    /// Where to go on after a restart.
+    void seek(std::uint64_t position) { position_ = position; }
+    /// When the thread began to record: none of its records can be older.
+    std::uint64_t openedTicks() const { return header().opened.ticks; }
 
     /// Copies up to `most` records that were not read yet to the end of `out`. Returns the records that were skipped
     /// because the head makes no sense (0 in a sound ring).

@@ -17,6 +17,14 @@ constexpr const char* kGivenUp = "#collectives given up below";
 /// whole.
 constexpr std::int64_t kRememberNs = 2'000'000'000;
 
+/// Now, with a second to spare; unbounded for a session from before a reboot, whose counter began anew.
+std::int64_t latestNs(const RunClock& clock)
+{
+    constexpr std::int64_t kSpareNs = 1'000'000'000;
+    const auto nowNs = clock.toNs(readTicks(clock.kind()));
+    return nowNs && *nowNs >= 0 ? *nowNs + kSpareNs : INT64_MAX;
+}
+
 } // namespace
 
 RunSession::RunSession(const Settings& settings, TraceWriter writer, const RunClock& clock)
@@ -199,6 +207,7 @@ Status RunSession::addRing(const std::string& path)
     ring->isGone = ring->isDone;
     ring->context.rank = reader.rank();
     ring->context.number = reader.number();
+    ring->context.earliestNs = clock_.toNs(reader.openedTicks()).value_or(INT64_MIN);
     const std::string facts = path.substr(0, path.rfind('/') + 1) + reader.recorderKey() + kFactsSuffix;
     auto& process = processes_[reader.recorderKey()];
     if (!process)
@@ -274,6 +283,7 @@ Result<RunSession::PassResult> RunSession::pass()
 Result<RunSession::PassResult> RunSession::takeAll()
 {
     PassResult result;
+    sink_.setLatestNs(latestNs(clock_));
     for (auto& ring : rings_) {
         if (ring->isDone)
             continue;

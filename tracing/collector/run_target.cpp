@@ -85,7 +85,8 @@ Result<RunTarget> RunTarget::choose(const std::string& sessionDir, const std::st
     std::string notedOut, notedWork;
     if (std::getline(note, notedOut) && std::getline(note, notedWork) && notedOut == target.out_) {
         target.work_ = notedWork;
-        target.isResumed_ = fs::exists(notedWork, error);
+        // Killed before the first byte: nothing to go on with.
+        target.isResumed_ = fs::exists(notedWork, error) && fs::file_size(notedWork, error) > 0;
         return target;
     }
     target.work_ = target.out_;

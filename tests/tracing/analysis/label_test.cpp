@@ -191,6 +191,35 @@ TEST(Label, TwoKernelsAtOnceTakeTurnsNsByNs)
     EXPECT_EQ(split.computeNs, 25);
 }
 
+TEST(Label, ARangesMissingCpuTimeIsBookedOnItsGaps)
+{
+    RankRows rows;
+    // A forward of 1 ms with 0.4 ms of CPU time: 0.6 ms lost. Its kernel lost 0.1 ms, its receive waits for 0.2 ms, so
+    // 0.3 ms were lost in the gaps of 0.1 and 0.5 ms: 0.05 and 0.25.
+    rows.kernels = { kernel({ 0, 200'000 }, 100'000), kernel({ 300'000, 300'001 }), kernel({ 999'999, 1'000'000 }) };
+    rows.parts = { part({ 799'999, 999'999 }, 999'999) };
+    rows.ranges = { range(RangeKind::Forward, { 0, 1'000'000 }) };
+    rows.ranges[0].cpuNs = 400'000;
+    const std::vector<KernelSignature> signatures(1);
+    const auto intervals = labelledIntervals({ rows, signatures, { 0, 1'000'000 } });
+    const TimeSplit split = timeSplit(intervals, { 0, 1'000'000 });
+    EXPECT_EQ(split.descheduledNs, 100'000 + 300'000);
+    EXPECT_EQ(split.sumNs(), 1'000'000);
+    ASSERT_EQ(intervals[1].label, SpanClass::Unattributed);
+    EXPECT_EQ(intervals[1].descheduledNs, 50'000); // 100,000 of 599,998 ns of gaps
+}
+
+TEST(Label, ARangeThatHadItsCoreLeavesItsGapsAlone)
+{
+    RankRows rows;
+    rows.kernels = { kernel({ 0, 10'000 }) };
+    rows.ranges = { range(RangeKind::Backward, { 0, 100'000 }) };
+    rows.ranges[0].cpuNs = 100'000;
+    const TimeSplit split = timeSplit(labelledIntervals({ rows, {}, { 0, 100'000 } }), { 0, 100'000 });
+    EXPECT_EQ(split.descheduledNs, 0);
+    EXPECT_EQ(split.idleNs, 90'000);
+}
+
 TEST(Label, StretchesTileTheWindowAndAreCutAtSteps)
 {
     RankRows rows;

@@ -51,8 +51,8 @@ ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::file
     call.words.push_back(program.string());
     call.words.insert(call.words.end(), arguments.begin(), arguments.end());
 
-    call.environment
-        = { { "RANKSCOPE_SESSION", sessionDir.string() }, { "OMP_NUM_THREADS", fmt::format("{}", plan.threads) } };
+    call.environment = { { "RANKSCOPE_SESSION", sessionDir.string() },
+        { "OMP_NUM_THREADS", fmt::format("{}", plan.threads) }, coresVariable(machine) };
     if (machine.isRoot) {
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

@@ -1,0 +1,230 @@
+#include "app/panels/overview_panel.h"
+
+#include "app/panels/widgets/elided_label.h"
+#include "app/panels/widgets/finding_row.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QResizeEvent>
+#include <QStyle>
+#include <QVBoxLayout>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int kMargin = 24;
+constexpr int kNarrowBelow = 1280; // window width under which the big number shrinks (LOOK, section 2)
+constexpr int kRail = 72;
+
+template <typename Label = QLabel> Label* label(const char* look)
+{
+    auto* made = new Label;
+    made->setProperty("look", look);
+    made->setTextFormat(Qt::PlainText);
+    return made;
+}
+
+/// "Ranks  slowest first"
+QWidget* sectionHead(const QString& title, QLabel* hint)
+{
+    auto* head = new QWidget;
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(16);
+    auto* name = label("title");
+    name->setText(title);
+    row->addWidget(name);
+    row->addWidget(hint, 1);
+    return head;
+}
+
+} // namespace
+
+OverviewPanel::OverviewPanel(const Look& look, bool canShow, QWidget* parent)
+    : QScrollArea(parent)
+    , look_(look)
+    , canShow_(canShow)
+    , page_(new QWidget)
+{
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    page_->setObjectName(QStringLiteral("overviewPage"));
+    auto* column = new QVBoxLayout(page_);
+    column->setContentsMargins(kMargin, 16, kMargin, 16);
+    column->setSpacing(16);
+    column->addWidget(buildTop());
+
+    findingsHint_ = label("hint");
+    findings_ = new QVBoxLayout;
+    findings_->setSpacing(6);
+    auto* findingsBlock = new QVBoxLayout;
+    findingsBlock->setSpacing(8);
+    findingsBlock->addWidget(sectionHead(tr("Findings"), findingsHint_));
+    findingsBlock->addLayout(findings_);
+    column->addLayout(findingsBlock);
+
+    auto* lower = new QHBoxLayout;
+    lower->setSpacing(32);
+    lower->addWidget(buildRanks(), 57);
+    lower->addWidget(buildCharts(), 43);
+    column->addLayout(lower, 1);
+    setWidget(page_);
+}
+
+QWidget* OverviewPanel::buildTop()
+{
+    auto* top = new QWidget;
+    auto* row = new QHBoxLayout(top);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(16);
+
+    numberColumn_ = new QWidget;
+    auto* left = new QVBoxLayout(numberColumn_);
+    left->setContentsMargins(0, 4, 0, 0);
+    left->setSpacing(0);
+    caption_ = label("dim");
+    caption_->setWordWrap(true);
+    number_ = label("number");
+    hint_ = label("hint");
+    hint_->setWordWrap(true);
+    left->addWidget(caption_);
+    left->addWidget(number_);
+    left->addWidget(hint_);
+    left->addStretch();
+    row->addWidget(numberColumn_);
+
+    auto* right = new QVBoxLayout;
+    right->setSpacing(6);
+    auto* headlineRow = new QHBoxLayout;
+    headlineRow->setSpacing(8);
+    sentence_ = label("headline");
+    sentence_->setWordWrap(true);
+    sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    headlineRow->addWidget(sentence_, 1);
+    auto* copy = new QPushButton(tr("Copy"));
+    copy->setToolTip(tr("Copy this page as text of at most 20 lines"));
+    auto* save = new QPushButton(tr("Save as…"));
+    connect(copy, &QPushButton::clicked, this, &OverviewPanel::copyRequested);
+    connect(save, &QPushButton::clicked, this, &OverviewPanel::saveRequested);
+    headlineRow->addWidget(copy, 0, Qt::AlignTop);
+    headlineRow->addWidget(save, 0, Qt::AlignTop);
+    right->addLayout(headlineRow);
+    cause_ = label("cause");
+    cause_->setWordWrap(true);
+    right->addWidget(cause_);
+    strip_ = new StackedBar(look_, 40);
+    right->addWidget(strip_);
+    sumLine_ = label("hint");
+    sumLine_->setWordWrap(true);
+    right->addWidget(sumLine_);
+    right->addStretch();
+    row->addLayout(right, 1);
+    return top;
+}
+
+QWidget* OverviewPanel::buildRanks()
+{
+    auto* block = new QWidget;
+    auto* column = new QVBoxLayout(block);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(8);
+    ranksHint_ = label<ElidedLabel>("hint");
+    sharedCores_ = label("hint");
+    column->addWidget(sectionHead(tr("Ranks"), ranksHint_));
+    ranks_ = new RankBars(look_, RankBars::Shows::Times);
+    connect(ranks_, &RankBars::rankClicked, this, &OverviewPanel::rankRequested);
+    column->addWidget(ranks_);
+    column->addWidget(sharedCores_);
+    column->addStretch();
+    return block;
+}
+
+QWidget* OverviewPanel::buildCharts()
+{
+    auto* block = new QWidget;
+    auto* column = new QVBoxLayout(block);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(8);
+    stepHint_ = label<ElidedLabel>("hint");
+    lossHint_ = label<ElidedLabel>("hint");
+    stepChart_ = new StepChart(look_);
+    lossChart_ = new LineChart(look_);
+    connect(stepChart_, &StepChart::stepClicked, this, &OverviewPanel::stepRequested);
+    auto* charts = new QHBoxLayout;
+    charts->setSpacing(24);
+    const auto add = [&](const QString& title, QLabel* hint, QWidget* chart) {
+        auto* one = new QVBoxLayout;
+        one->setSpacing(4);
+        one->addWidget(sectionHead(title, hint));
+        one->addWidget(chart, 1);
+        charts->addLayout(one, 1);
+    };
+    add(tr("Step time"), stepHint_, stepChart_);
+    add(tr("Loss"), lossHint_, lossChart_);
+    column->addLayout(charts, 1);
+    auto* overlapHint = label<ElidedLabel>("hint");
+    overlapHint->setText(tr("bar = all communication of a rank · hidden = under its compute"));
+    column->addWidget(sectionHead(tr("Overlap"), overlapHint));
+    overlap_ = new RankBars(look_, RankBars::Shows::Communication);
+    connect(overlap_, &RankBars::rankClicked, this, &OverviewPanel::rankRequested);
+    column->addWidget(overlap_);
+    return block;
+}
+
+void OverviewPanel::setModel(const OverviewModel& model)
+{
+    const bool sameFindings = model.findings == model_.findings;
+    model_ = model;
+    caption_->setText(model.bigCaption);
+    number_->setText(model.bigNumber);
+    number_->setEnabled(!model.isProvisional);
+    sentence_->setEnabled(!model.isProvisional);
+    hint_->setText(model.bigHint);
+    sentence_->setText(model.sentence);
+    cause_->setText(model.cause);
+    cause_->setVisible(!model.cause.isEmpty());
+    strip_->setSegments(model.strip);
+    sumLine_->setText(model.sumLine);
+    findingsHint_->setText(model.findingsHint);
+    if (!sameFindings)
+        fillFindings();
+    ranksHint_->setText(model.ranksHint);
+    ranks_->setRows(model.ranks);
+    sharedCores_->setText(model.sharedCores);
+    sharedCores_->setVisible(!model.sharedCores.isEmpty());
+    stepHint_->setText(model.stepHint);
+    stepChart_->setSteps(model.steps);
+    lossHint_->setText(model.lossHint);
+    lossChart_->setSeries(model.loss);
+    overlap_->setRows(model.ranks);
+}
+
+void OverviewPanel::fillFindings()
+{
+    while (QLayoutItem* item = findings_->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    for (const FindingCard& card : model_.findings) {
+        auto* row = new FindingRow(look_, card, canShow_);
+        connect(row, &FindingRow::showRequested, this, &OverviewPanel::evidenceRequested);
+        findings_->addWidget(row);
+    }
+}
+
+QPixmap OverviewPanel::picture() { return page_->grab(); }
+
+void OverviewPanel::resizeEvent(QResizeEvent* event)
+{
+    const bool narrow = event->size().width() + kRail < kNarrowBelow;
+    numberColumn_->setFixedWidth(narrow ? 220 : 344);
+    number_->setProperty("look", narrow ? "numberSmall" : "number");
+    // A style sheet looks at properties only when it is told to.
+    number_->style()->unpolish(number_);
+    number_->style()->polish(number_);
+    QScrollArea::resizeEvent(event);
+}
+
+} // namespace rankscope::app

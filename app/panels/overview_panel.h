@@ -1,0 +1,71 @@
+#pragma once
+
+#include "app/models/overview_model.h"
+#include "app/panels/widgets/line_chart.h"
+#include "app/panels/widgets/rank_bars.h"
+#include "app/panels/widgets/stacked_bar.h"
+#include "app/panels/widgets/step_chart.h"
+#include "app/session/look.h"
+
+#include <QScrollArea>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rankscope::app {
+
+/// The first answer: how much of the compute is useful, where the rest goes, who is to blame (LOOK, section 5).
+class OverviewPanel : public QScrollArea {
+    Q_OBJECT
+
+public:
+    /// `canShow`: there is a timeline that Show can lead to.
+    OverviewPanel(const Look& look, bool canShow, QWidget* parent = nullptr);
+
+    void setModel(const OverviewModel& model);
+    const OverviewModel& model() const { return model_; }
+    /// The whole page, also what is scrolled away.
+    QPixmap picture();
+
+signals:
+    void copyRequested();
+    void saveRequested();
+    void evidenceRequested(tracing::Window window);
+    void rankRequested(int rank);
+    void stepRequested(std::int64_t step);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* buildTop();
+    QWidget* buildRanks();
+    QWidget* buildCharts();
+    void fillFindings();
+
+    const Look& look_;
+    bool canShow_;
+    OverviewModel model_;
+    QWidget* page_;
+    QWidget* numberColumn_;
+    QLabel* caption_;
+    QLabel* number_;
+    QLabel* hint_;
+    QLabel* sentence_;
+    QLabel* cause_;
+    StackedBar* strip_;
+    QLabel* sumLine_;
+    QLabel* findingsHint_;
+    QVBoxLayout* findings_;
+    QLabel* ranksHint_;
+    QLabel* sharedCores_;
+    RankBars* ranks_;
+    QLabel* stepHint_;
+    StepChart* stepChart_;
+    QLabel* lossHint_;
+    LineChart* lossChart_;
+    RankBars* overlap_;
+};
+
+} // namespace rankscope::app

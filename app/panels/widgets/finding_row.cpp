@@ -1,0 +1,67 @@
+#include "app/panels/widgets/finding_row.h"
+
+#include "app/panels/widgets/elided_label.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int kHeight = 52;
+constexpr int kMark = 4;
+
+Color markColor(tracing::Severity severity, Theme theme)
+{
+    switch (severity) {
+    case tracing::Severity::Warning: return leafStyle(Leaf::Wait, theme).ink;
+    case tracing::Severity::Notice: return leafStyle(Leaf::Bubble, theme).ink;
+    case tracing::Severity::Info: break;
+    }
+    return leafStyle(Leaf::Compute, theme).ink;
+}
+
+} // namespace
+
+FindingRow::FindingRow(const Look& look, FindingCard card, bool canShow, QWidget* parent)
+    : QFrame(parent)
+    , look_(look)
+    , card_(std::move(card))
+{
+    setFixedHeight(kHeight);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(14 + kMark, 6, 16, 6);
+    row->setSpacing(16);
+    auto* words = new QVBoxLayout;
+    words->setSpacing(2);
+    auto* title = new ElidedLabel(card_.title);
+    title->setProperty("look", "title");
+    auto* text = new ElidedLabel(card_.text);
+    text->setProperty("look", "hint");
+    words->addWidget(title);
+    words->addWidget(text);
+    row->addLayout(words, 1);
+    auto* cost = new QLabel(card_.cost);
+    cost->setProperty("look", "cost");
+    cost->setFixedWidth(110);
+    row->addWidget(cost);
+    auto* show = new QPushButton(tr("Show"));
+    show->setFixedSize(84, 26);
+    show->setVisible(canShow && card_.evidence.durationNs() > 0);
+    QSizePolicy policy = show->sizePolicy();
+    policy.setRetainSizeWhenHidden(canShow);
+    show->setSizePolicy(policy);
+    connect(show, &QPushButton::clicked, this, [this] { emit showRequested(card_.evidence); });
+    row->addWidget(show);
+}
+
+void FindingRow::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), toQColor(look_.colors().panel));
+    painter.fillRect(QRect(0, 0, kMark, height()), toQColor(markColor(card_.severity, look_.theme())));
+}
+
+} // namespace rankscope::app

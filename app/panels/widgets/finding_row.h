@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/models/overview_model.h"
+#include "app/session/look.h"
+
+#include <QFrame>
+
+namespace rankscope::app {
+
+/// One finding: a mark of its severity, title and figures, its cost, and Show where there is evidence. 52 px high.
+class FindingRow : public QFrame {
+    Q_OBJECT
+
+public:
+    FindingRow(const Look& look, FindingCard card, bool canShow, QWidget* parent = nullptr);
+
+    const FindingCard& card() const { return card_; }
+
+signals:
+    void showRequested(tracing::Window evidence);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Look& look_;
+    FindingCard card_;
+};
+
+} // namespace rankscope::app

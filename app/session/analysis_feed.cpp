@@ -1,0 +1,74 @@
+#include "app/session/analysis_feed.h"
+
+#include <algorithm>
+
+namespace rankscope::app {
+namespace {
+
+constexpr qint64 kLeastPauseMs = 250;
+constexpr qint64 kPauseFactor = 3; // work one part, rest three
+
+} // namespace
+
+AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
+    : QObject(parent)
+    , session_(session)
+{
+    timer_.setSingleShot(true);
+    connect(&timer_, &QTimer::timeout, this, &AnalysisFeed::start);
+    connect(&session_, &RunSession::snapshotChanged, this, &AnalysisFeed::wake);
+    connect(&session_, &RunSession::stateChanged, this, [this] {
+        if (session_.state() == RunSession::State::Open)
+            return;
+        slot_.forget();
+        timer_.stop();
+        running_ = false;
+        doneVersion_ = -1;
+        result_.reset();
+        error_.clear();
+        emit changed();
+    });
+}
+
+bool AnalysisFeed::isComplete() const
+{
+    const auto snapshot = session_.snapshot();
+    return result_ && snapshot && snapshot->run.finished && doneVersion_ == snapshot->dataVersion;
+}
+
+void AnalysisFeed::wake()
+{
+    if (!running_ && !timer_.isActive())
+        timer_.start(0);
+}
+
+void AnalysisFeed::start()
+{
+    const auto snapshot = session_.snapshot();
+    if (!snapshot || snapshot->dataVersion == doneVersion_)
+        return;
+    running_ = true;
+    startedVersion_ = snapshot->dataVersion;
+    clock_.start();
+    session_.analysisThread().post<tracing::RunAnalysis>(
+        slot_, [options = options_](tracing::TraceReader& reader) { return tracing::analyse(reader, options); }, this,
+        [this](tracing::Result<tracing::RunAnalysis> result) { take(std::move(result)); });
+}
+
+void AnalysisFeed::take(tracing::Result<tracing::RunAnalysis> result)
+{
+    running_ = false;
+    doneVersion_ = startedVersion_;
+    if (result) {
+        result_ = std::make_shared<const tracing::RunAnalysis>(std::move(*result));
+        error_.clear();
+    } else {
+        error_ = QString::fromStdString(result.error().message());
+    }
+    const auto snapshot = session_.snapshot();
+    if (snapshot && snapshot->dataVersion != doneVersion_)
+        timer_.start(static_cast<int>(std::max(kLeastPauseMs, kPauseFactor * clock_.elapsed())));
+    emit changed();
+}
+
+} // namespace rankscope::app

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "app/session/run_session.h"
+#include "tracing/analysis/run_analysis.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include <memory>
+
+namespace rankscope::app {
+
+/// The analysis of the open run, kept up to date while it grows. Works on the session's analysis thread; a growing run is
+/// analysed again at most so often that this takes a quarter of one core.
+class AnalysisFeed : public QObject {
+    Q_OBJECT
+
+public:
+    explicit AnalysisFeed(RunSession& session, QObject* parent = nullptr);
+
+    /// What to count, from the next analysis on.
+    void setOptions(const tracing::AnalysisOptions& options) { options_ = options; }
+
+    std::shared_ptr<const tracing::RunAnalysis> result() const { return result_; } ///< null until the first one is done
+    QString error() const { return error_; } ///< why there is none, or no newer one
+    bool isRunning() const { return running_; }
+    /// The result stands for everything that the file held when the session last looked.
+    bool isComplete() const;
+
+signals:
+    void changed(); ///< a new result, an error, or none any more
+
+private:
+    void wake();
+    void start();
+    void take(tracing::Result<tracing::RunAnalysis> result);
+
+    RunSession& session_;
+    tracing::AnalysisOptions options_;
+    JobSlot slot_;
+    QTimer timer_;
+    QElapsedTimer clock_;
+    bool running_ = false;
+    std::int64_t startedVersion_ = -1;
+    std::int64_t doneVersion_ = -1;
+    std::shared_ptr<const tracing::RunAnalysis> result_;
+    QString error_;
+};
+
+} // namespace rankscope::app

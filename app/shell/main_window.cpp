@@ -1,0 +1,371 @@
+#include "app/shell/main_window.h"
+
+#include "app/launch/log_panel.h"
+#include "app/launch/samples.h"
+#include "app/panels/details_panel.h"
+#include "app/panels/error_page.h"
+#include "app/panels/welcome_panel.h"
+#include "app/shell/chips.h"
+#include "app/shell/header_bar.h"
+#include "app/shell/notice_bar.h"
+#include "app/shell/overview_page.h"
+#include "app/shell/rail_icon.h"
+#include "app/timeline/timeline_widget.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDir>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMimeData>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QToolButton>
+#include <QUrl>
+#include <QVBoxLayout>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int kRailWidth = 72;
+constexpr int kRailButtonHeight = 54;
+constexpr int kStatusHeight = 24;
+constexpr int kDockHeight = 240;
+
+QString firstFile(const QMimeData* data)
+{
+    for (const QUrl& url : data->urls()) {
+        if (url.isLocalFile())
+            return url.toLocalFile();
+    }
+    return {};
+}
+
+} // namespace
+
+MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
+    : QMainWindow(parent)
+    , look_(look)
+    , settings_(settings)
+    , recentFiles_(settings)
+    , feed_(session_)
+    , header_(new HeaderBar)
+    , notice_(new NoticeBar)
+    , rail_(new QToolBar)
+    , pages_(new QStackedWidget)
+    , welcome_(new WelcomePanel)
+    , opening_(new QLabel)
+    , error_(new ErrorPage)
+    , overview_(new OverviewPage(session_, feed_, look, true))
+    , timeline_(new timeline::TimelineWidget)
+    , details_(new DetailsPanel(session_, look))
+    , detailsDock_(new QDockWidget(tr("Details")))
+    , log_(new LogPanel(process_))
+    , logDock_(new QDockWidget(tr("Log")))
+    , losses_(new QLabel)
+    , progress_(new QLabel)
+{
+    setWindowTitle(QStringLiteral("Rankscope"));
+    setMinimumSize(1024, 640);
+    resize(1600, 900);
+    setAcceptDrops(true);
+    setMenuWidget(header_);
+    buildPages();
+    buildTimeline();
+    buildRail();
+    buildDocks();
+    buildStatusBar();
+    buildMenus();
+
+    connect(&session_, &RunSession::stateChanged, this, &MainWindow::updateState);
+    connect(&session_, &RunSession::snapshotChanged, this, &MainWindow::updateStatus);
+    connect(&session_, &RunSession::progressChanged, this, &MainWindow::updateHeader);
+    connect(&session_, &RunSession::selectionChanged, this, [this] {
+        if (!session_.selection().isEmpty())
+            detailsDock_->show();
+    });
+    connect(&feed_, &AnalysisFeed::changed, this, [this] {
+        if (const auto result = feed_.result())
+            recentFiles_.setHeadline(session_.path(), QString::fromStdString(result->headline.sentence));
+        updateHeader();
+        updateStatus();
+        if (isSettled())
+            emit settled();
+    });
+    connect(&process_, &RunProcess::finished, this, &MainWindow::runEnded);
+    connect(&look_, &Look::themeChanged, this, &MainWindow::paintRail);
+    updateState();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildPages()
+{
+    opening_->setProperty("look", "cause");
+    opening_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    opening_->setMargin(24);
+    for (QWidget* page : { static_cast<QWidget*>(welcome_), static_cast<QWidget*>(opening_), static_cast<QWidget*>(error_),
+             static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_) })
+        pages_->addWidget(page);
+    auto* center = new QWidget;
+    center->setObjectName(QStringLiteral("page"));
+    auto* column = new QVBoxLayout(center);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(notice_);
+    column->addWidget(pages_, 1);
+    setCentralWidget(center);
+    connect(welcome_, &WelcomePanel::openRequested, this, &MainWindow::chooseFile);
+    connect(welcome_, &WelcomePanel::newRunRequested, this, &MainWindow::newRun);
+    connect(welcome_, &WelcomePanel::recentChosen, this, &MainWindow::open);
+    connect(welcome_, &WelcomePanel::sampleChosen, this, &MainWindow::newRunFrom);
+    connect(error_, &ErrorPage::openRequested, this, &MainWindow::chooseFile);
+    connect(&overview_->panel(), &OverviewPanel::copyRequested, this, &MainWindow::copyOverview);
+    connect(&overview_->panel(), &OverviewPanel::saveRequested, this, &MainWindow::saveOverview);
+    connect(notice_, &NoticeBar::logRequested, logDock_, [this] {
+        logDock_->show();
+        logDock_->raise();
+    });
+}
+
+void MainWindow::buildTimeline()
+{
+    timeline_->setTheme(look_.theme());
+    timeline_->setFocusPolicy(Qt::StrongFocus);
+    connect(&look_, &Look::themeChanged, timeline_, [this] { timeline_->setTheme(look_.theme()); });
+    connect(timeline_, &timeline::TimelineWidget::selectionChanged, this, &MainWindow::takeSelection);
+    connect(timeline_, &timeline::TimelineWidget::viewChanged, &session_, &RunSession::setWindow);
+    connect(&session_, &RunSession::fileReleased, timeline_, &timeline::TimelineWidget::releaseReaders);
+    OverviewPanel& overview = overview_->panel();
+    connect(&overview, &OverviewPanel::evidenceRequested, this, &MainWindow::showEvidence);
+    connect(&overview, &OverviewPanel::rankRequested, this, &MainWindow::showTimeline);
+    connect(&overview, &OverviewPanel::stepRequested, this, &MainWindow::showStep);
+}
+
+void MainWindow::buildRail()
+{
+    rail_->setObjectName(QStringLiteral("rail"));
+    rail_->setMovable(false);
+    rail_->setFloatable(false);
+    rail_->setContextMenuPolicy(Qt::PreventContextMenu);
+    rail_->setFixedWidth(kRailWidth);
+    addToolBar(Qt::LeftToolBarArea, rail_);
+    addRailButton(View::Welcome, tr("Welcome"));
+    addRailButton(View::Overview, tr("Overview"));
+    addRailButton(View::Timeline, tr("Timeline"));
+    paintRail();
+}
+
+void MainWindow::addRailButton(View view, const QString& text)
+{
+    auto* button = new QToolButton;
+    button->setText(text);
+    button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
+    button->setIconSize({ 20, 20 });
+    button->setFixedSize(kRailWidth, kRailButtonHeight);
+    button->setCheckable(true);
+    button->setAutoExclusive(true);
+    connect(button, &QToolButton::clicked, this, [this, view] { showView(view); });
+    rail_->addWidget(button);
+    railButtons_[static_cast<int>(view)] = button;
+}
+
+void MainWindow::paintRail()
+{
+    const QColor color = toQColor(look_.colors().text);
+    railButtons_[static_cast<int>(View::Welcome)]->setIcon(railIcon(RailSymbol::Welcome, color));
+    railButtons_[static_cast<int>(View::Overview)]->setIcon(railIcon(RailSymbol::Overview, color));
+    railButtons_[static_cast<int>(View::Timeline)]->setIcon(railIcon(RailSymbol::Timeline, color));
+}
+
+void MainWindow::buildDocks()
+{
+    detailsDock_->setObjectName(QStringLiteral("details"));
+    detailsDock_->setWidget(details_);
+    logDock_->setObjectName(QStringLiteral("log"));
+    logDock_->setWidget(log_);
+    addDockWidget(Qt::BottomDockWidgetArea, detailsDock_);
+    addDockWidget(Qt::BottomDockWidgetArea, logDock_);
+    resizeDocks({ detailsDock_, logDock_ }, { kDockHeight, kDockHeight }, Qt::Vertical);
+    detailsDock_->hide();
+    logDock_->hide();
+}
+
+void MainWindow::buildStatusBar()
+{
+    statusBar()->setFixedHeight(kStatusHeight);
+    statusBar()->setSizeGripEnabled(false);
+    losses_->setContentsMargins(14, 0, 0, 0);
+    progress_->setContentsMargins(0, 0, 14, 0);
+    for (QLabel* label : { losses_, progress_ })
+        label->setTextFormat(Qt::PlainText);
+    statusBar()->addWidget(losses_, 1);
+    statusBar()->addPermanentWidget(progress_);
+}
+
+void MainWindow::open(const QString& path)
+{
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    following_ = false;
+    session_.open(absolute);
+    showView(View::Overview);
+}
+
+void MainWindow::follow(const QString& path)
+{
+    following_ = true;
+    session_.follow(QFileInfo(path).absoluteFilePath());
+    showView(View::Overview);
+}
+
+void MainWindow::closeRun()
+{
+    session_.close();
+    showView(View::Welcome);
+}
+
+void MainWindow::showView(View view)
+{
+    view_ = view;
+    updateState();
+}
+
+void MainWindow::updateState()
+{
+    const auto state = session_.state();
+    if (state == RunSession::State::Closed)
+        view_ = View::Welcome;
+    if (view_ == View::Welcome) {
+        updateWelcome();
+        pages_->setCurrentWidget(welcome_);
+    } else if (state == RunSession::State::Opening) {
+        opening_->setText(QFileInfo::exists(session_.path()) ? tr("Opening %1…").arg(session_.path())
+                                                             : tr("Waiting for the run to create %1…").arg(session_.path()));
+        pages_->setCurrentWidget(opening_);
+    } else if (state == RunSession::State::Failed) {
+        error_->setError(session_.path(), session_.error());
+        pages_->setCurrentWidget(error_);
+    } else if (view_ == View::Timeline) {
+        pages_->setCurrentWidget(timeline_);
+        timeline_->setFocus();
+    } else {
+        pages_->setCurrentWidget(overview_);
+    }
+    updateTimelineFile();
+    for (auto button = railButtons_.begin(); button != railButtons_.end(); ++button) {
+        button.value()->setChecked(button.key() == static_cast<int>(view_));
+        button.value()->setEnabled(button.key() == static_cast<int>(View::Welcome) || state != RunSession::State::Closed);
+    }
+    for (QAction* action : runActions_)
+        action->setEnabled(state == RunSession::State::Open);
+    updateHeader();
+    updateStatus();
+    if (isSettled())
+        emit settled();
+}
+
+/// The timeline reads by itself: it is told which file when that has proved to be a run.
+void MainWindow::updateTimelineFile()
+{
+    const QString path = session_.state() == RunSession::State::Open ? session_.path() : QString();
+    if (path == shownPath_)
+        return;
+    shownPath_ = path;
+    if (path.isEmpty())
+        return timeline_->closeFile();
+    recentFiles_.add(path);
+    timeline_->openFile(path);
+    timeline_->setFollowing(following_);
+}
+
+void MainWindow::updateHeader()
+{
+    const auto snapshot = session_.snapshot();
+    if (!snapshot) {
+        const QString file = QFileInfo(session_.path()).fileName();
+        header_->setRun(file.isEmpty() ? QStringLiteral("Rankscope") : file, {});
+        setWindowTitle(QStringLiteral("Rankscope"));
+        return;
+    }
+    const QString name = snapshot->run.name.empty() ? QFileInfo(session_.path()).completeBaseName()
+                                                    : QString::fromStdString(snapshot->run.name);
+    const auto result = feed_.result();
+    header_->setRun(name, runChips(*snapshot, result.get(), session_.progress(), session_.behindNs()));
+    setWindowTitle(name + QStringLiteral(" – Rankscope"));
+}
+
+void MainWindow::updateStatus()
+{
+    const auto snapshot = session_.snapshot();
+    losses_->setText(snapshot ? lossLine(snapshot->losses) : tr("No run open"));
+    QStringList details;
+    if (snapshot) {
+        for (const auto& loss : snapshot->losses)
+            details << QString::fromStdString(loss.detail);
+    }
+    losses_->setToolTip(details.join(QLatin1Char('\n')));
+    if (session_.state() == RunSession::State::Opening)
+        progress_->setText(tr("opening"));
+    else if (snapshot && !feed_.result() && feed_.error().isEmpty())
+        progress_->setText(tr("counting"));
+    else
+        progress_->clear();
+}
+
+void MainWindow::updateWelcome()
+{
+    QVector<WelcomePanel::Item> recent;
+    for (const auto& entry : recentFiles_.entries()) {
+        const QFileInfo file(entry.path);
+        const QString missing = tr("the file is gone: %1").arg(entry.path);
+        recent.push_back({ file.completeBaseName(),
+            !file.exists() ? missing : entry.headline.isEmpty() ? entry.path : entry.headline, entry.path });
+    }
+    welcome_->setRecent(recent);
+    QVector<WelcomePanel::Item> samples;
+    for (const Sample& sample : samplesIn(sampleFolder(QApplication::applicationDirPath())))
+        samples.push_back({ sample.name, sample.line, sample.path });
+    welcome_->setSamples(samples);
+}
+
+bool MainWindow::isSettled() const
+{
+    switch (session_.state()) {
+    case RunSession::State::Closed:
+    case RunSession::State::Failed: return true;
+    case RunSession::State::Opening: return false;
+    case RunSession::State::Open: break;
+    }
+    return (feed_.result() || !feed_.error().isEmpty()) && (view_ != View::Timeline || timeline_->settled());
+}
+
+QString MainWindow::failure() const
+{
+    return session_.state() == RunSession::State::Failed ? session_.error() : feed_.error();
+}
+
+QString MainWindow::statusText() const { return losses_->text(); }
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!firstFile(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    const QString path = firstFile(event->mimeData());
+    if (!path.isEmpty())
+        open(path);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    settings_.setValue(QStringLiteral("window/geometry"), saveGeometry());
+    QMainWindow::closeEvent(event);
+}
+
+} // namespace rankscope::app

@@ -1,0 +1,52 @@
+#include "app/session/analysis_feed.h"
+
+#include "tests/app/support/qt_wait.h"
+#include "tests/app/support/sample_run.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace rankscope::app {
+namespace {
+
+QString text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+TEST(AnalysisFeed, CountsTheOpenRunAndForgetsItWithIt)
+{
+    const support::TemporaryDirectory directory;
+    writeSampleRun(directory / "run.rsdb");
+    RunSession session;
+    AnalysisFeed feed(session);
+    session.open(text(directory / "run.rsdb"));
+    ASSERT_TRUE(waitFor([&] { return feed.isComplete(); }));
+    // Steps 2 to 5 of two ranks; 65 % of 800 rank-ms.
+    EXPECT_EQ(feed.result()->total.windowNs, 800 * kMs);
+    EXPECT_EQ(feed.result()->total.computeNs, 520 * kMs);
+    session.close();
+    EXPECT_FALSE(feed.result());
+}
+
+TEST(AnalysisFeed, FollowsAGrowingFile)
+{
+    const support::TemporaryDirectory directory;
+    support::TraceBuilder trace(directory / "run.rsdb", 2);
+    addStep(trace, 1);
+    RunSession session;
+    AnalysisFeed feed(session);
+    session.open(text(directory / "run.rsdb"));
+    ASSERT_TRUE(waitFor([&] { return feed.result() != nullptr; }));
+    EXPECT_EQ(feed.result()->allSteps.size(), 1U);
+    for (int step = 2; step <= 6; ++step)
+        addStep(trace, step);
+    EXPECT_TRUE(waitFor([&] { return feed.result()->allSteps.size() == 6; }));
+    EXPECT_FALSE(feed.isComplete());
+    // The recorder waits until readers let go, so it closes the file beside us.
+    std::thread recorder([&] { trace.finish(); });
+    EXPECT_TRUE(waitFor([&] { return feed.isComplete(); }));
+    recorder.join();
+}
+
+} // namespace
+} // namespace rankscope::app
