@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bin=build/bench/bin
+steps=${RS_BENCH_STEPS:-100}
 names=("$@")
 
 is_wanted() {
@@ -24,10 +25,29 @@ print_machine() {
     echo "load:    $(cut -d' ' -f1-3 /proc/loadavg) (before)"
 }
 
-# Prints the CPU seconds (user + system) of a command and all that it waited for.
+# The ranks of the sample, pp 2 with a thread each, as the launcher starts them on a core for each.
+train_ranks() {
+    local placement=(--use-hwthread-cpus --bind-to hwthread)
+    (($(nproc) >= 2)) || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 mpirun -n 2 "${placement[@]}" \
+        --mca btl_vader_single_copy_mechanism none -x RANKSCOPE_SESSION \
+        "$bin/rankscope-train" samples/quickstart.toml train.steps="$steps" train.validate_every=0 \
+        train.peak_gflops=100 >"$scratch/train.log" 2>&1
+}
+
+train_recorded() {
+    mkdir "$scratch/session"
+    "$bin/rankscope" collect --quiet --session "$scratch/session" --out "$scratch/run.rsdb" &
+    local collector=$!
+    RANKSCOPE_SESSION=$scratch/session train_ranks
+    kill -TERM "$collector"
+    wait
+}
+
+# Prints the CPU seconds (user + system) of a function and all the processes that it waited for.
 cpu_seconds() {
     local TIMEFORMAT='%U %S'
-    { time "$@" >"$scratch/run.log" 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+    { time "$@" 2>"$scratch/errors.log"; } 2>&1 | awk '{ print $1 + $2 }'
 }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
@@ -35,17 +55,16 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 # Pairs of the same training with and without the recorder, in turns so that a drifting machine hits both alike.
 measure_overhead() {
     local pairs=${RS_BENCH_PAIRS:-7} pair on off
-    local train=("$bin/rankscope" train --config samples/quickstart.toml train.steps=60)
-    echo "recording overhead: $pairs pairs of 60 steps of the sample (pp 2), CPU seconds of ranks, launcher and collector"
+    echo "== recording overhead: $pairs pairs of $steps steps of the sample, CPU seconds of the ranks and the collector"
     for ((pair = 0; pair < pairs; ++pair)); do
-        rm -f "$scratch/run.rsdb"*
-        on=$(cpu_seconds "${train[@]}" --out "$scratch/run.rsdb")
-        off=$(cpu_seconds "${train[@]}" --no-record)
-        echo "$on $off" | tee -a "$scratch/pairs" | awk '{ printf "  with %.2f s, without %.2f s\n", $1, $2 }'
+        on=$(cpu_seconds train_recorded)
+        off=$(cpu_seconds train_ranks)
+        echo "$on $off" >>"$scratch/pairs"
+        echo "  with $on s, without $off s, $(du -k "$scratch/run.rsdb" | cut -f1) kB"
+        rm -rf "$scratch/run.rsdb"* "$scratch/session"
     done
-    local cost
-    cost=$(awk '{ print ($1 / $2 - 1) * 100 }' "$scratch/pairs" | median)
-    printf 'recording overhead, median of the pairs: %.2f %% of CPU seconds\n' "$cost"
+    printf 'median of the differences: %.2f %% of the CPU seconds\n' \
+        "$(awk '{ print ($1 / $2 - 1) * 100 }' "$scratch/pairs" | median)"
 }
 
 resources/setup/install-deps.sh build run app sample bench
