@@ -34,8 +34,10 @@ TEST_F(Again, ASecondRunInTheSameDirectoryIsAsGoodAsTheFirst)
     TrainingRun run({ "train.steps=5" });
     for (int round = 0; round < 2; ++round) {
         run.start();
+        const auto session = run.session();
         const auto outcome = run.finish();
         EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+        EXPECT_FALSE(std::filesystem::exists(session));
         const auto state = readState(run.file());
         EXPECT_EQ(state.error, "");
         EXPECT_TRUE(state.finished);

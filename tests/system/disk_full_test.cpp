@@ -56,6 +56,8 @@ TEST(FullDisk, StopsTheRecordingWithOneMessageAndNotTheTraining)
 
     TrainingRun run({ "train.max_seconds=6" }, disk / "run.rsdb");
     run.start();
+    const auto session = run.session();
+    EXPECT_TRUE(std::filesystem::exists(session));
     const auto outcome = run.finish();
 
     EXPECT_EQ(outcome.exitCode, 4) << outcome.error;
@@ -67,6 +69,7 @@ TEST(FullDisk, StopsTheRecordingWithOneMessageAndNotTheTraining)
     EXPECT_EQ(state.error, "");
     EXPECT_EQ(state.integrity, "ok");
     EXPECT_FALSE(state.lastEndUtcNs.empty());
+    EXPECT_FALSE(std::filesystem::exists(session)) << "the rings stay in memory";
 }
 
 } // namespace

@@ -106,6 +106,15 @@ std::optional<pid_t> TrainingRun::collector()
     return std::nullopt;
 }
 
+fs::path TrainingRun::session()
+{
+    support::waitUntil([&] { return !ranks().empty() || !launcher_->isRunning(); }, std::chrono::seconds(30));
+    const auto living = ranks();
+    if (living.empty())
+        return {};
+    return support::environmentOf(living.begin()->second, "RANKSCOPE_SESSION").value_or("");
+}
+
 bool TrainingRun::waitForStep(std::int64_t step)
 {
     const auto arrived = [&] {

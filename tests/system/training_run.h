@@ -42,6 +42,8 @@ public:
     /// The living ranks, by rank.
     std::map<int, pid_t> ranks();
     std::optional<pid_t> collector();
+    /// Where the rings are, once a rank has started; empty when none does.
+    std::filesystem::path session();
     /// All of the run that lives: launcher, mpirun, ranks, collector, also those that lost their parent.
     std::vector<support::ProcessInfo> everyone();
 

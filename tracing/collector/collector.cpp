@@ -83,6 +83,7 @@ private:
     void report();
     Result<CollectSummary> finish();
     Status finishBroken();
+    std::vector<std::string> ringsAndFacts() const;
     void removeSession(const std::vector<std::string>& files) const;
 
     const CollectOptions& options_;
@@ -236,6 +237,9 @@ Result<CollectSummary> Collecting::finish()
     if (broken_) {
         if (const Status finished = finishBroken(); !finished)
             std::fprintf(stderr, "rankscope: %s\n", finished.error().message().c_str());
+        // The rings are empty, and kept they would fill the memory that /dev/shm is.
+        if (!options_.keepSession)
+            removeSession(ringsAndFacts());
         // Why has been said when it happened.
         return Error("the recording of " + summary_.file + " stopped before the job did; "
             + std::to_string(summary_.dropped) + " records are missing");
@@ -266,6 +270,17 @@ Status Collecting::finishBroken()
     if (const Status added = writer->addLoss(loss); !added)
         return added;
     return target_.deliver();
+}
+
+std::vector<std::string> Collecting::ringsAndFacts() const
+{
+    std::vector<std::string> files = rings_;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(options_.sessionDir, error)) {
+        if (entry.path().extension() == ".facts")
+            files.push_back(entry.path().string());
+    }
+    return files;
 }
 
 void Collecting::removeSession(const std::vector<std::string>& files) const
