@@ -41,6 +41,9 @@ function(rs_add_program name)
     endif()
 endfunction()
 
+# What the presets asan and tsan build.
+add_custom_target(unit_tests)
+
 # rs_add_test(test_tracing_store SOURCES x_test.cpp DEPS tracing_store [LIBS ...] [LABELS unit] [TIMEOUT 60])
 # Each TEST() becomes a ctest case of its own. Unit and arch tests run beside each other; the others start several
 # processes or need the machine to themselves, and run alone.
@@ -58,6 +61,9 @@ function(rs_add_test name)
     set(alone OFF)
     if(ARG_LABELS MATCHES "mpi|gpu|gui|real|slow")
         set(alone ON)
+    endif()
+    if("unit" IN_LIST ARG_LABELS)
+        add_dependencies(unit_tests ${name})
     endif()
     list(JOIN ARG_LABELS "\\;" labels)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
