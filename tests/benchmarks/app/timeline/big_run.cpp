@@ -1,6 +1,6 @@
 #include "tests/benchmarks/app/timeline/big_run.h"
 
-#include "tracing/collector/tile_builder.h"
+#include "tracing/store/tile_builder.h"
 #include "tracing/model/check.h"
 #include "tracing/store/trace_writer.h"
 
