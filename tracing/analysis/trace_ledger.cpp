@@ -1,0 +1,333 @@
+#include "tracing/analysis/trace_ledger.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <unordered_map>
+
+namespace rankscope::tracing {
+
+namespace {
+
+constexpr Window kAlways{ INT64_MIN / 4, INT64_MAX / 4 };
+
+std::optional<std::int64_t> number(const RunFacts& facts, const std::string& key)
+{
+    const auto it = facts.provenance.find(key);
+    std::int64_t value = 0;
+    if (it == facts.provenance.end()
+        || std::from_chars(it->second.data(), it->second.data() + it->second.size(), value).ec != std::errc())
+        return std::nullopt;
+    return value;
+}
+
+std::string text(const RunFacts& facts, const std::string& key)
+{
+    const auto it = facts.provenance.find(key);
+    if (it == facts.provenance.end())
+        return "";
+    // Values of a configuration stand as in TOML.
+    return it->second.size() > 1 && it->second.front() == '"' ? it->second.substr(1, it->second.size() - 2)
+                                                              : it->second;
+}
+
+class SourceReader {
+public:
+    SourceReader(TraceReader& reader, const RunFacts& facts)
+        : reader_(reader)
+        , facts_(facts)
+        , recorded_(facts.run.source == "rankscope")
+    {
+    }
+
+    Result<LedgerSource> run()
+    {
+        if (Status status = readMatches(); !status)
+            return status.error();
+        for (const RankInfo& info : facts_.ranks) {
+            if (Status status = readRank(info); !status)
+                return status.error();
+        }
+        fillMessages();
+        setWindows();
+        setLifecycle();
+        setPipeline();
+        const auto present = static_cast<std::int32_t>(facts_.ranks.size());
+        source_.ranksAbsent = std::max(0, facts_.run.worldSize - present);
+        return std::move(source_);
+    }
+
+private:
+    ledger::LedgerInput& input() { return source_.input; }
+
+    Status readMatches()
+    {
+        const auto matches = reader_.matches(kAlways);
+        if (!matches)
+            return matches.error();
+        std::map<CommunicatorId, const Communicator*> communicators;
+        for (const Communicator& communicator : facts_.communicators)
+            communicators[communicator.id] = &communicator;
+        for (const CollectiveMatch& match : *matches) {
+            ledger::Instance instance;
+            instance.communicator = raw(match.communicator);
+            instance.sequence = match.sequence;
+            instance.op = match.op;
+            if (const auto it = communicators.find(match.communicator); it != communicators.end()) {
+                instance.dimension = it->second->dimension;
+                if (!isPointToPoint(match.op))
+                    instance.members = it->second->members;
+            }
+            instanceOf_[raw(match.id)] = input().instances.size();
+            input().instances.push_back(std::move(instance));
+        }
+        return Done{};
+    }
+
+    Status readRank(const RankInfo& info)
+    {
+        ledger::RankInput rank;
+        rank.rank = info.rank;
+        rank.stage = info.stage;
+        rank.clockError = info.clockErrorNs;
+        if (info.clockErrorNs == 0)
+            rank.clock = clockOf(info.node);
+        if (info.peakFlops && *info.peakFlops > 0) {
+            rank.peak.flopPerSecond = static_cast<std::int64_t>(*info.peakFlops);
+            source_.flopsKnown = true;
+        }
+        launches_.clear();
+        for (const Lane& lane : facts_.lanes) {
+            if (lane.rank != info.rank)
+                continue;
+            if (Status status = readHost(lane, rank); !status)
+                return status;
+        }
+        source_.gpuTime = source_.gpuTime || !launches_.empty() || !recorded_;
+        for (const Lane& lane : facts_.lanes) {
+            if (lane.rank != info.rank)
+                continue;
+            if (Status status = readDevice(lane, rank); !status)
+                return status;
+        }
+        input().ranks.push_back(std::move(rank));
+        return Done{};
+    }
+
+    std::int32_t clockOf(const std::string& node)
+    {
+        return clocks_.try_emplace(node, static_cast<std::int32_t>(clocks_.size())).first->second;
+    }
+
+    Status readHost(const Lane& lane, ledger::RankInput& rank)
+    {
+        if (lane.kind != LaneKind::Host)
+            return Done{};
+        // A correlation id may have several calls; the one that launches begins first.
+        Status status = reader_.visit<HostCall>(lane.id, kAlways, [&](std::span<const HostCall> calls) {
+            for (const HostCall& call : calls) {
+                if (!call.correlation)
+                    continue;
+                const auto [it, isNew] = launches_.try_emplace(*call.correlation, call.beginNs);
+                it->second = std::min(it->second, call.beginNs);
+            }
+            return true;
+        });
+        if (!status)
+            return status;
+        return reader_.visit<Range>(lane.id, kAlways, [&](std::span<const Range> ranges) {
+            for (const Range& range : ranges)
+                addAnnotation(range, rank);
+            return true;
+        });
+    }
+
+    void addAnnotation(const Range& range, ledger::RankInput& rank)
+    {
+        const auto add = [&](ledger::AnnotationKind kind) {
+            rank.annotations.push_back({ kind, range.beginNs, range.endNs });
+        };
+        switch (range.kind) {
+        case RangeKind::Data:
+            // The host loads data while the device works; a device waits for data only on a CPU rank.
+            return recorded_ ? add(ledger::AnnotationKind::Data) : void();
+        case RangeKind::Checkpoint:
+            return add(ledger::AnnotationKind::Checkpoint);
+        case RangeKind::Validation:
+            return add(ledger::AnnotationKind::Planned);
+        default:
+            return;
+        }
+    }
+
+    /// A CPU rank's span is its own launch (METRICS 5.3); a device's is its host call, where that is known.
+    std::optional<ledger::Ns> launchOf(std::int64_t begin, const std::optional<std::int64_t>& correlation) const
+    {
+        if (recorded_ && launches_.empty())
+            return begin;
+        if (!correlation)
+            return std::nullopt;
+        const auto it = launches_.find(*correlation);
+        return it == launches_.end() ? std::nullopt : std::optional(it->second);
+    }
+
+    Status readDevice(const Lane& lane, ledger::RankInput& rank)
+    {
+        switch (lane.kind) {
+        case LaneKind::Compute:
+            return reader_.visit<Kernel>(lane.id, kAlways, [&](std::span<const Kernel> rows) {
+                for (const Kernel& row : rows)
+                    addKernel(row, lane, rank);
+                return true;
+            });
+        case LaneKind::Communication:
+            return reader_.visit<CollectivePart>(lane.id, kAlways, [&](std::span<const CollectivePart> rows) {
+                for (const CollectivePart& row : rows)
+                    addPart(row, rank);
+                return true;
+            });
+        case LaneKind::Copy:
+            return reader_.visit<Copy>(lane.id, kAlways, [&](std::span<const Copy> rows) {
+                for (const Copy& row : rows)
+                    rank.copies.push_back({ row.beginNs, row.endNs, launchOf(row.beginNs, row.correlation) });
+                return true;
+            });
+        default:
+            return Done{};
+        }
+    }
+
+    void addKernel(const Kernel& row, const Lane& lane, ledger::RankInput& rank)
+    {
+        ledger::ComputeOp op;
+        op.begin = row.beginNs;
+        op.end = row.endNs;
+        op.lane = raw(lane.id);
+        op.microBatch = row.microBatch;
+        op.cpu = row.cpuNs;
+        op.work = row.work;
+        op.launch = launchOf(row.beginNs, row.correlation);
+        const auto signature = static_cast<std::size_t>(raw(row.signature));
+        if (signature < facts_.signatures.size()) {
+            const KernelSignature& s = facts_.signatures[signature];
+            op.pass = s.pass;
+            op.dtype = s.dtype;
+            op.threads = s.threads;
+            op.flop = s.flop;
+            op.bytes = s.bytes;
+        }
+        rank.compute.push_back(op);
+    }
+
+    void addPart(const CollectivePart& row, ledger::RankInput& rank)
+    {
+        const auto it = instanceOf_.find(raw(row.instance));
+        if (it == instanceOf_.end())
+            return; // its collective is not closed yet: the collector has not written it
+        ledger::Instance& instance = input().instances[it->second];
+        instance.size = std::max(instance.size, row.bytes);
+        ledger::PartOp part;
+        part.begin = row.beginNs;
+        part.end = row.endNs;
+        part.instance = it->second;
+        part.launchGroup = row.launchGroup;
+        part.launch = launchOf(row.beginNs, row.correlation);
+        if (isPointToPoint(row.op) && row.peer) {
+            const bool sends = row.op == CollectiveOp::Send;
+            instance.source = sends ? rank.rank : *row.peer;
+            instance.destination = sends ? *row.peer : rank.rank;
+        } else if (row.peer) {
+            instance.root = *row.peer;
+        }
+        rank.parts.push_back(part);
+    }
+
+    void fillMessages()
+    {
+        for (ledger::Instance& instance : input().instances) {
+            if (instance.source && instance.destination && instance.members.empty())
+                instance.members = { *instance.source, *instance.destination };
+        }
+    }
+
+    void setWindows()
+    {
+        for (ledger::RankInput& rank : input().ranks) {
+            if (!recorded_) {
+                for (const Step& step : facts_.steps) {
+                    if (step.rank == rank.rank && step.endNs > step.beginNs)
+                        rank.stretches.push_back({ step.beginNs, step.endNs, step.step });
+                }
+                // Steps that overlap are a damaged file's: cut them where the next one begins.
+                std::ranges::sort(rank.stretches, {}, &ledger::Stretch::begin);
+                for (std::size_t i = 0; i + 1 < rank.stretches.size(); ++i)
+                    rank.stretches[i].end = std::min(rank.stretches[i].end, rank.stretches[i + 1].begin);
+            }
+            if (rank.stretches.empty() && facts_.window.endNs > facts_.window.beginNs)
+                rank.stretches.push_back({ facts_.window.beginNs, facts_.window.endNs, std::nullopt });
+            std::int64_t inside = 0;
+            for (const ledger::Stretch& stretch : rank.stretches)
+                inside += stretch.end - stretch.begin;
+            source_.notRecordedNs += facts_.window.durationNs() - inside;
+        }
+    }
+
+    void setLifecycle()
+    {
+        if (!recorded_ || facts_.steps.empty())
+            return;
+        ledger::Lifecycle lifecycle;
+        std::map<std::pair<std::int32_t, std::int64_t>, ledger::StepMark> marks; // by attempt and step
+        std::int64_t lastEnd = facts_.window.beginNs;
+        for (const Step& step : facts_.steps) {
+            ledger::StepMark& mark = marks[{ step.attempt, step.step }];
+            mark.step = step.step;
+            mark.begin[step.rank] = step.beginNs;
+            lastEnd = std::max(lastEnd, step.endNs);
+        }
+        for (auto& [key, mark] : marks) {
+            const auto attempt = static_cast<std::size_t>(std::max(0, key.first));
+            if (lifecycle.attempts.size() <= attempt)
+                lifecycle.attempts.resize(attempt + 1);
+            lifecycle.attempts[attempt].steps.push_back(std::move(mark));
+        }
+        lifecycle.live = !facts_.run.finished;
+        lifecycle.finalStateAccepted = facts_.run.finished;
+        if (facts_.run.finished)
+            lifecycle.shutdown = lastEnd;
+        input().lifecycle = std::move(lifecycle);
+    }
+
+    void setPipeline()
+    {
+        const auto stages = number(facts_, "config.parallel.pp");
+        const auto microBatches = number(facts_, "config.batch.micro_batches");
+        const std::string schedule = text(facts_, "config.parallel.schedule");
+        if (!stages || *stages < 2 || !microBatches || (schedule != "1f1b" && schedule != "gpipe"))
+            return;
+        ledger::PipelineSchedule declared;
+        declared.kind = schedule == "gpipe" ? ledger::PipelineSchedule::Kind::GPipe
+                                            : ledger::PipelineSchedule::Kind::OneForwardOneBackward;
+        declared.stages = static_cast<std::int32_t>(*stages);
+        declared.microBatches = static_cast<std::int32_t>(*microBatches);
+        input().pipeline = declared;
+    }
+
+    TraceReader& reader_;
+    const RunFacts& facts_;
+    const bool recorded_;
+    LedgerSource source_;
+    std::unordered_map<std::int64_t, std::size_t> instanceOf_;
+    std::unordered_map<std::int64_t, std::int64_t>
+        launches_; ///< of the rank being read: correlation to the call's begin
+    std::map<std::string, std::int32_t> clocks_;
+};
+
+} // namespace
+
+Result<LedgerSource> readLedgerSource(TraceReader& reader, const RunFacts& facts)
+{
+    return SourceReader(reader, facts).run();
+}
+
+} // namespace rankscope::tracing
