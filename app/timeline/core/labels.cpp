@@ -3,6 +3,8 @@
 #include "app/session/palette.h"
 #include "app/timeline/core/words.h"
 
+#include <cmath>
+
 namespace rankscope::app::timeline {
 
 using tracing::SpanClass;
@@ -15,15 +17,16 @@ std::string withLetter(SpanClass spanClass, const std::string& text)
     return std::string(1, style.letter) + " " + text;
 }
 
-bool isWaste(const SpanRecord& span)
+bool hasLetter(const SpanRecord& span)
 {
+    if (span.row == RowKind::Ledger)
+        return true;
     switch (span.spanClass) {
     case SpanClass::Compute:
     case SpanClass::Optimizer:
-    case SpanClass::Unattributed:
         return false;
     case SpanClass::Host:
-        return span.row == RowKind::Ledger; // on its own lane a host range just ran
+        return false; // on its own lane a host range just ran
     default:
         return true;
     }
@@ -134,7 +137,7 @@ Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
         return words;
     }
     const std::string name = spanName(span, facts);
-    if (!isWaste(span))
+    if (!hasLetter(span))
         return { name + "   " + time, name };
     const std::string text = withLetter(span.spanClass, name);
     return { text + " " + time, text, text.substr(0, 1) };
@@ -159,6 +162,15 @@ std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts)
     addCause(span, lines);
     addPlace(span, lines);
     return lines;
+}
+
+std::string counterRange(const LaneContent& content, const std::string& unit)
+{
+    const auto text
+        = [&](double value) { return unit == "bytes" ? bytesText(std::llround(value)) : numberText(value); };
+    const std::string low = text(content.lowest);
+    const std::string high = text(content.highest);
+    return low == high ? low : low + " to " + high;
 }
 
 std::string rankTags(const tracing::RankInfo& rank)

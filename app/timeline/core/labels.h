@@ -23,6 +23,9 @@ std::string spanName(const SpanRecord& span, const RunFacts& facts);
 /// Lines of the hover text; the first is the name.
 std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts);
 
+/// What a counter's lane spans: "3.83 to 5.55", "56.1 MB to 60.1 MB".
+std::string counterRange(const LaneContent& content, const std::string& unit);
+
 /// Sticky texts of the title column.
 std::string rankTags(const tracing::RankInfo& rank); ///< "pp 0  dp 1"; empty where a trace does not say
 std::string laneTitle(const tracing::Lane& lane);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 
 namespace rankscope::app::timeline {
 
@@ -21,16 +22,26 @@ constexpr std::int64_t kMostRows = 6000;
 constexpr double kNamedPx = 12;
 constexpr int kMostSubRows = 4;
 
-Result<Matches> matchesIn(TraceReader& reader, Window window)
+/// What only waits for its root is split by the root's part, which lies on another rank's lane.
+void addRoots(TraceReader& reader, const RunFacts& facts, std::vector<tracing::RankPart>& parts)
 {
-    auto found = reader.matches(window);
-    if (!found)
-        return found.error();
-    Matches matches;
-    matches.reserve(found->size());
-    for (const tracing::CollectiveMatch& match : *found)
-        matches.emplace(raw(match.id), match);
-    return matches;
+    constexpr std::size_t mostLookUps = 200;
+    const std::size_t own = parts.size();
+    for (std::size_t i = 0; i < own && parts.size() < own + mostLookUps; ++i) {
+        const tracing::CollectivePart part = parts[i].part;
+        const bool rooted = part.op == tracing::CollectiveOp::Broadcast || part.op == tracing::CollectiveOp::Scatter;
+        if (!rooted || !part.peer || *part.peer == parts[i].rank)
+            continue;
+        const auto all = reader.partsOf(part.instance);
+        if (!all)
+            continue;
+        for (const tracing::CollectivePart& other : *all) {
+            const auto lane = std::find_if(facts.lanes.begin(), facts.lanes.end(),
+                [&](const tracing::Lane& candidate) { return candidate.id == other.lane; });
+            if (lane != facts.lanes.end() && lane->rank == *part.peer)
+                parts.push_back({ lane->rank, lane->dimension, other });
+        }
+    }
 }
 
 void sortByBegin(std::vector<SpanRecord>& spans)
@@ -78,18 +89,30 @@ Result<std::vector<SpanRecord>> computeSpans(
     return spans;
 }
 
-Result<std::vector<SpanRecord>> communicationSpans(TraceReader& reader, tracing::LaneId lane, Window window)
+Result<std::vector<SpanRecord>> communicationSpans(
+    TraceReader& reader, const RunFacts& facts, const tracing::Lane& lane, Window window)
 {
     std::vector<SpanRecord> spans;
-    const auto parts = reader.collectives(lane, window);
-    if (!parts)
-        return parts.error();
-    if (parts->empty())
+    const auto rows = reader.collectives(lane.id, window);
+    if (!rows)
+        return rows.error();
+    if (rows->empty())
         return spans;
-    const auto matches = matchesIn(reader, window);
+    const auto matches = reader.matches(window);
     if (!matches)
         return matches.error();
-    append(spans, parts, [&](const tracing::CollectivePart& row) { return spanOf(row, *matches); });
+    std::unordered_map<std::int64_t, const tracing::CollectiveMatch*> matchOf;
+    for (const tracing::CollectiveMatch& match : *matches)
+        matchOf.emplace(raw(match.id), &match);
+    std::vector<tracing::RankPart> parts;
+    for (const tracing::CollectivePart& row : *rows)
+        parts.push_back({ lane.rank, lane.dimension, row });
+    addRoots(reader, facts, parts);
+    const std::vector<tracing::SplitPart> split = tracing::splitParts(parts, *matches);
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+        const auto match = matchOf.find(raw((*rows)[i].instance));
+        spans.push_back(spanOf((*rows)[i], split[i], match == matchOf.end() ? nullptr : match->second));
+    }
     sortByBegin(spans);
     assignLevels(spans, kMostSubRows);
     return spans;
@@ -127,7 +150,7 @@ Result<std::vector<SpanRecord>> spansOf(
     case LaneKind::Compute:
         return computeSpans(reader, facts, lane.id, window);
     case LaneKind::Communication:
-        return communicationSpans(reader, lane.id, window);
+        return communicationSpans(reader, facts, lane, window);
     case LaneKind::Copy:
         return copySpans(reader, lane.id, window);
     case LaneKind::Host:
@@ -200,9 +223,14 @@ tracing::Result<LaneContent> loadLane(
     content.window = window;
     content.nsPerPx = nsPerPx;
     if (lane.kind == LaneKind::Counter) {
-        const auto samples = reader.counters(lane.id, window);
+        // A counter keeps its value until the next sample: the last one before the window counts too. Samples are few.
+        auto samples = reader.counters(lane.id, { std::min(facts.window.beginNs, window.beginNs), window.endNs });
         if (!samples)
             return samples.error();
+        const auto inside = std::find_if(samples->begin(), samples->end(),
+            [&](const tracing::CounterSample& sample) { return sample.timeNs > window.beginNs; });
+        if (inside != samples->begin())
+            samples->erase(samples->begin(), std::prev(inside));
         content.samples = foldCounter(*samples, nsPerPx, std::min(window.endNs, facts.window.endNs));
         setRange(content);
         return content;

@@ -93,7 +93,8 @@ SpanRecord spanOf(const tracing::Range& row)
     return span;
 }
 
-SpanRecord spanOf(const tracing::CollectivePart& row, const Matches& matches)
+SpanRecord spanOf(
+    const tracing::CollectivePart& row, const tracing::SplitPart& split, const tracing::CollectiveMatch* match)
 {
     SpanRecord span = base(row, RowKind::Collective, SpanClass::Communication);
     span.name = raw(row.name);
@@ -103,17 +104,16 @@ SpanRecord spanOf(const tracing::CollectivePart& row, const Matches& matches)
     span.peer = row.peer;
     span.microBatch = row.microBatch;
     span.cpuNs = row.cpuNs;
-    const auto found = matches.find(span.instance);
-    if (found == matches.end())
-        return span;
-    const tracing::CollectiveMatch& match = found->second;
-    if (match.partsPresent < 2 || match.partsPresent < match.partsExpected)
+    if (!split.isSplit)
         return span;
     span.matched = true;
-    span.splitNs = std::clamp(match.lastEntryNs, row.beginNs, row.endNs);
-    span.lateRank = match.lateRank;
-    span.lateNs = match.lastEntryNs - match.firstEntryNs;
-    span.spanClass = span.splitNs - row.beginNs > row.endNs - span.splitNs ? SpanClass::Wait : SpanClass::Transfer;
+    span.splitNs = split.splitNs;
+    span.lateRank = split.lateRank;
+    span.spanClass = split.waitNs() > split.transferNs() ? SpanClass::Wait : SpanClass::Transfer;
+    if (match != nullptr) {
+        span.lateRank = split.lateRank ? split.lateRank : match->lateRank;
+        span.lateNs = match->lastEntryNs - match->firstEntryNs;
+    }
     return span;
 }
 

@@ -2,12 +2,9 @@
 
 #include "app/timeline/core/records.h"
 #include "app/timeline/core/run_facts.h"
-
-#include <unordered_map>
+#include "tracing/analysis/run_rows.h"
 
 namespace rankscope::app::timeline {
-
-using Matches = std::unordered_map<std::int64_t, tracing::CollectiveMatch>; ///< by raw(instance)
 
 // Rows of the store as spans.
 SpanRecord spanOf(const tracing::Kernel& row, const RunFacts& facts);
@@ -15,8 +12,9 @@ SpanRecord spanOf(const tracing::Copy& row);
 SpanRecord spanOf(const tracing::HostCall& row);
 SpanRecord spanOf(const tracing::Bubble& row);
 SpanRecord spanOf(const tracing::Range& row);
-/// Split at the last entry where the match is complete: wait = [begin, min(E, end)), the rest is transfer. Else it is
-/// communication that cannot be split.
-SpanRecord spanOf(const tracing::CollectivePart& row, const Matches& matches);
+/// Wait and transfer as the analyses split them; communication that cannot be split where they do not. match: where
+/// known.
+SpanRecord spanOf(
+    const tracing::CollectivePart& row, const tracing::SplitPart& split, const tracing::CollectiveMatch* match);
 
 } // namespace rankscope::app::timeline

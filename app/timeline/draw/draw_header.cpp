@@ -95,7 +95,7 @@ void drawBandCell(Painter& painter, const Scene& scene, float top, const BandCel
     const float x0 = std::max(rect.x0, kTitleWidth) + kLabelInset;
     const float room = std::min(rect.x1, scene.width) - kLabelInset - x0;
     const std::string text = painter.fitting(TextSize::Label, cell.wordings, room);
-    if (room >= 16 && !text.empty())
+    if (!text.empty())
         painter.text(x0, rect.y0, rect.y1, TextSize::Label, painter.role().text, text);
 }
 
@@ -121,7 +121,7 @@ std::vector<BandCell> stepCells(const Scene& scene)
             continue;
         const std::string name = "step " + std::to_string(step.step);
         cells.push_back({ step.beginNs, step.endNs,
-            { name + "   " + durationText(step.endNs - step.beginNs), name, std::to_string(step.step) } });
+            { name + "   " + durationText(step.endNs - step.beginNs), name, std::to_string(step.step), "" } });
     }
     return cells;
 }
@@ -133,7 +133,7 @@ std::vector<BandCell> microBatchCells(const Scene& scene)
         const std::string time = durationText(span.durationNs());
         if (span.microBatch) {
             const std::string number = std::to_string(*span.microBatch);
-            cells.push_back({ span.beginNs, span.endNs, { number + "   " + time, number } });
+            cells.push_back({ span.beginNs, span.endNs, { number + "   " + time, number, "" } });
         } else {
             cells.push_back({ span.beginNs, span.endNs, { time, "" } });
         }

@@ -178,12 +178,14 @@ private:
 
     void drawCounter()
     {
-        const double range = content_.highest - std::min(0.0, content_.lowest);
-        const double base = std::min(0.0, content_.lowest);
+        // From 0 where the values come near it; else the range that the label names, or a loss would look flat.
+        const bool nearZero = content_.lowest < content_.highest / 2;
+        const double base = nearZero ? std::min(0.0, content_.lowest) : content_.lowest;
+        const double range = content_.highest - base;
         const float bottom = top_ + box_.height;
         const auto yOf = [&](double value) {
-            const double share = range > 0 ? (value - base) / range : 0;
-            return std::round(bottom - static_cast<float>(share) * (box_.height - 2));
+            const double share = range > 0 ? (value - base) / range : 0.5;
+            return std::round(bottom - 1 - static_cast<float>(share) * (box_.height - 3));
         };
         const Color line = painter_.role().dim;
         float lastY = -1;
@@ -203,7 +205,8 @@ private:
             }
             lastY = y;
         }
-        const std::string label = numberText(content_.lowest) + " to " + numberText(content_.highest);
+        const std::string label
+            = counterRange(content_, box_.lane ? scene_.facts->lanes[*box_.lane].unit : std::string());
         const float width = painter_.textWidth(TextSize::Smallest, label);
         painter_.fill({ plot_.x0 + 2, top_ + 1, plot_.x0 + width + 8, top_ + 15 }, painter_.role().canvas, 200);
         painter_.text(plot_.x0 + 5, top_ + 1, top_ + 15, TextSize::Smallest, painter_.role().dim, label);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 namespace rankscope::app::timeline {
@@ -20,40 +21,55 @@ struct LateMark {
     bool selected = false;
 };
 
-std::vector<LateMark> lateMarksOf(const Scene& scene, std::int32_t rank)
+using LateMarks = std::map<std::int32_t, std::vector<LateMark>>; ///< by the late rank
+
+/// The others' waits tell who was late: the late rank's own part is often too short to be seen.
+void addWaits(const Scene& scene, const LaneContent& content, std::map<std::int64_t, SpanRecord>& longest)
 {
-    std::vector<LateMark> marks;
-    for (const tracing::Lane& lane : scene.facts->lanes) {
-        const auto found = scene.contents.find(lane.id);
-        if (lane.rank != rank || lane.kind != tracing::LaneKind::Communication || found == scene.contents.end())
+    for (const SpanRecord& span : content.spans) {
+        const std::int64_t waitNs = span.splitNs - span.beginNs;
+        // A pipeline's waits for its neighbours are its bubbles, not somebody's lateness.
+        if (!span.matched || !span.lateRank || tracing::isPointToPoint(span.op)
+            || scene.map.pxOf(static_cast<double>(waitNs)) < static_cast<double>(kLateFromPx))
             continue;
-        for (const SpanRecord& span : found->second->spans) {
-            const bool selected = span.instance >= 0 && span.instance == scene.selection.instance();
-            const bool wide = scene.map.pxOf(static_cast<double>(span.lateNs)) >= static_cast<double>(kLateFromPx);
-            if (span.lateRank == rank && (wide || (selected && !scene.selection.match)))
-                marks.push_back({ pixelsOf(scene.map, span.beginNs, span.endNs).x0, span.lateNs, selected });
-        }
+        SpanRecord& known = longest.try_emplace(span.instance, span).first->second;
+        if (waitNs > known.splitNs - known.beginNs)
+            known = span;
     }
+}
+
+LateMarks lateMarksOf(const Scene& scene)
+{
+    std::map<std::int64_t, SpanRecord> longest; ///< by instance
+    for (const auto& [lane, content] : scene.contents)
+        addWaits(scene, *content, longest);
+    LateMarks marks;
     const std::optional<tracing::CollectiveMatch>& match = scene.selection.match;
-    if (match && match->lateRank == rank) {
-        std::erase_if(marks, [](const LateMark& mark) { return mark.selected; });
-        const std::int64_t lateNs = match->lastEntryNs - match->firstEntryNs;
-        marks.push_back({ pixelsOf(scene.map, match->lastEntryNs, match->lastEntryNs).x0, lateNs, true });
+    for (const auto& [instance, span] : longest) {
+        if (!match || raw(match->id) != instance)
+            marks[*span.lateRank].push_back(
+                { pixelsOf(scene.map, span.splitNs, span.splitNs).x0, span.splitNs - span.beginNs, false });
     }
-    std::sort(marks.begin(), marks.end(), [](const LateMark& a, const LateMark& b) {
-        return a.selected != b.selected ? a.selected : a.lateNs > b.lateNs;
-    });
+    if (match && match->lateRank) {
+        marks[*match->lateRank].push_back({ pixelsOf(scene.map, match->lastEntryNs, match->lastEntryNs).x0,
+            match->lastEntryNs - match->firstEntryNs, true });
+    }
+    for (auto& [rank, ofRank] : marks) {
+        std::sort(ofRank.begin(), ofRank.end(), [](const LateMark& a, const LateMark& b) {
+            return a.selected != b.selected ? a.selected : a.lateNs > b.lateNs;
+        });
+    }
     return marks;
 }
 
 /// The selected one first, then the longest; one that would cover another is left out.
-void drawLateMarks(Painter& painter, const Scene& scene, const Box& box)
+void drawLateMarks(Painter& painter, const Scene& scene, const Box& box, const std::vector<LateMark>& marks)
 {
     const Rect plot = plotOf(scene);
     const float top = topOf(scene, box);
     const Color color = painter.role().text;
     std::vector<std::pair<float, float>> taken;
-    for (const LateMark& mark : lateMarksOf(scene, box.rank)) {
+    for (const LateMark& mark : marks) {
         if (mark.x < plot.x0 || mark.x > plot.x1)
             continue;
         const std::string text = "late " + durationText(mark.lateNs);
@@ -165,10 +181,13 @@ void drawLiveHead(Painter& painter, const Scene& scene)
 void drawMarks(Painter& painter, const Scene& scene)
 {
     painter.pushClip(plotOf(scene));
+    const LateMarks late = lateMarksOf(scene);
     for (const Box& box : scene.layout.boxes()) {
         const float top = topOf(scene, box);
-        if (box.kind == Box::Kind::RankTitle && top < scene.height && top + box.height > scene.headerHeight())
-            drawLateMarks(painter, scene, box);
+        const auto marks = late.find(box.rank);
+        if (marks != late.end() && box.kind == Box::Kind::RankTitle && top < scene.height
+            && top + box.height > scene.headerHeight())
+            drawLateMarks(painter, scene, box, marks->second);
     }
     drawSelectedParts(painter, scene);
     if (scene.liveHeadNs)

@@ -119,6 +119,10 @@ TEST_F(TimelineWidgetTest, AClickOnACollectiveSelectsItOnAllRanksAndKnowsWhoWasL
     ASSERT_TRUE(selection.match);
     EXPECT_EQ(selection.match->lateRank, 2);
     EXPECT_EQ(selection.hit->span->splitNs, 1'900'000'000);
+    if (const char* pictures = std::getenv("RANKSCOPE_PICTURES")) { // for a person's eye
+        mouse(QEvent::MouseMove, place(3, tracing::LaneKind::Communication, 700'000'000), Qt::NoButton);
+        widget_.grab().save(QString::fromUtf8(pictures) + "/timeline_selected.png");
+    }
 
     press(Qt::Key_Escape);
     EXPECT_TRUE(widget_.selection().empty());
