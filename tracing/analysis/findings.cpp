@@ -199,16 +199,28 @@ Finding findingOf(const RunAnalysis& run, const Waste& waste)
     return plain(run, waste, "Time in which nothing was recorded", SpanClass::Unattributed, &TimeSplit::idleNs);
 }
 
+/// "ring full: 1,204, rank 0", "unterminated file: trace.json"
+std::string lossText(const Loss& loss)
+{
+    const std::string count = loss.count != 1 || loss.detail.empty() ? countText(loss.count) : std::string();
+    const char* space = count.empty() || loss.detail.empty() ? "" : ", ";
+    return fmt::format("{}: {}{}{}", loss.kind, count, space, loss.detail);
+}
+
 void addLosses(std::vector<Finding>& result, const RunAnalysis& run)
 {
-    std::int64_t count = 0;
-    std::string kinds;
+    std::string text;
     for (const Loss& loss : run.facts.losses) {
-        count += loss.count;
-        kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : " · ", loss.kind, countText(loss.count));
+        if (loss.count == 0)
+            continue;
+        // A rank's death is the finding; the rest is about the recording.
+        if (loss.kind == "rank died")
+            result.push_back({ Severity::Warning, "A rank died", loss.detail, {}, run.window, std::nullopt });
+        else
+            text += (text.empty() ? "" : " · ") + lossText(loss);
     }
-    if (count > 0)
-        result.push_back({ Severity::Warning, "The recording is not complete", kinds, {}, run.window, std::nullopt });
+    if (!text.empty())
+        result.push_back({ Severity::Warning, "The recording is not complete", text, {}, run.window, std::nullopt });
 }
 
 void addSharedCores(std::vector<Finding>& result, const RunAnalysis& run)

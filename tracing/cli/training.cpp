@@ -119,14 +119,13 @@ int Training::finishCollector()
 
 std::vector<std::string> Training::whatMpiSaid() const
 {
-    if (!noise_.heardARank())
-        return noise_.banners();
     std::vector<std::string> deaths;
     for (const std::string& line : noise_.banners()) {
         if (line.find("noticed that process rank") != std::string::npos)
             deaths.push_back(line);
     }
-    return deaths;
+    // A rank's own words, and which one died, tell more than the rest of the banners.
+    return noise_.heardARank() || !deaths.empty() ? deaths : noise_.banners();
 }
 
 void Training::waitForEvents()

@@ -90,7 +90,16 @@ TEST(Findings, PutLostDataFirst)
     run.facts.losses = { { "ring full", 1204, "rank 0" } };
     const auto found = findings(run);
     EXPECT_EQ(found[0].title, "The recording is not complete");
-    EXPECT_EQ(found[0].text, "ring full: 1,204");
+    EXPECT_EQ(found[0].text, "ring full: 1,204, rank 0");
+}
+
+TEST(Findings, TellWhereARankDied)
+{
+    RunAnalysis run = stragglerRun();
+    run.facts.losses = { { "rank died", 1, "rank 1 died in all-reduce dp #12" } };
+    const auto found = findings(run);
+    EXPECT_EQ(found[0].title, "A rank died");
+    EXPECT_EQ(found[0].text, "rank 1 died in all-reduce dp #12");
 }
 
 TEST(Findings, SayNothingGoodAboutTheNetworkWherePartnersAreMissing)

@@ -76,8 +76,10 @@ std::optional<ProgressText::Shown> ProgressText::take(std::string_view line)
     document.Parse(line.data(), line.size());
     if (document.HasParseError() || !document.IsObject())
         return Shown{ std::string(line), true };
-    if (document.HasMember("event") && document["event"].IsString())
-        return eventText(document);
+    if (document.HasMember("event") && document["event"].IsString()) {
+        // The launcher has said already what starts.
+        return document["event"] == "start" ? std::nullopt : std::optional(eventText(document));
+    }
     const auto step = numberOf(document, "step");
     if (!step)
         return std::nullopt;

@@ -30,6 +30,7 @@ public:
     struct Shown {
         std::string text;
         bool stays = false; ///< false: the next one takes its place
+        bool operator==(const Shown&) const = default;
     };
     /// "step 12 of 100   loss 3.412   1,234 tokens/s   84.1 ms a step   7.40 s left"; none for a line that is no JSON
     /// object (it is shown as it is) or that says nothing to a person.

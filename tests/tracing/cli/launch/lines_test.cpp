@@ -37,6 +37,7 @@ TEST(ProgressText, EventsStay)
     EXPECT_EQ(shown->text, "validation after step 50: loss 2.731");
     EXPECT_TRUE(shown->stays);
     EXPECT_EQ(progress.take(R"({"event":"end","reason":"stopped"})")->text, "end: stopped");
+    EXPECT_EQ(progress.take(R"({"event":"start","ranks":2})"), std::nullopt);
 }
 
 TEST(ProgressText, WhatIsNoJsonIsShownAsItIs)
