@@ -193,9 +193,6 @@ Status RecordSink::kernel(RingContext& ring, const ProcessFacts& facts, const Re
         return signature.error();
     Kernel row{ ring.compute.id, time.beginNs, time.endNs, *signature, cpuOf(record, record.kernel.cpuNs),
         microBatchOf(record), std::nullopt, std::nullopt };
-    // Only the launching thread's clock was read; the others of its team worked alongside.
-    if (row.cpuNs && record.threads > 1)
-        *row.cpuNs *= record.threads;
     if (record.kernel.work != 0)
         row.work = record.kernel.work;
     ring.compute.rows->kernels.push_back(row);

@@ -40,7 +40,7 @@ inline constexpr std::uint8_t kHasCpu = 8;
 struct KernelPayload {
     double flop;
     double bytes;
-    std::uint64_t cpuNs; ///< at the same place in every payload that has it
+    std::uint64_t cpuNs; ///< of the whole team: the launching thread's, times threads
     std::uint32_t work;
     std::uint32_t unused;
 };

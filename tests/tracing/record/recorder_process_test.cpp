@@ -3,7 +3,9 @@
 #include "tracing/record/recorder.h"
 
 #include <csignal>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 namespace rankscope::tracing {
@@ -96,6 +98,34 @@ TEST(RecorderProcess, ARingIsWholeAfterItsWriterWasKilledAtARandomMoment)
         }
         EXPECT_FALSE(isAlive({ ring.header().processId, ring.header().processStart }));
     }
+}
+
+TEST(RecorderProcess, AFullSessionFallsBackToDiskWithOneLineAndNobodyIsKilled)
+{
+    const SessionFolder session;
+    const std::string small = session.path() + "/small";
+    std::filesystem::create_directory(small);
+    if (mount("none", small.c_str(), "tmpfs", 0, "size=128k") != 0)
+        GTEST_SKIP() << "mounting a small file system needs root";
+    auto options = optionsFor(session);
+    options.sessionDir = small;
+    testing::internal::CaptureStderr();
+    {
+        const auto recorder = Recorder::open(options);
+        for (int i = 0; i < 5000; ++i)
+            recorder->counter({}, i);
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string spill = std::filesystem::read_symlink(small + "/spill").string();
+
+    EXPECT_EQ(said, "rankscope: " + small + " is full: rank 0 records to " + small + "/spill\n");
+    std::vector<std::string> rings;
+    for (const auto& entry : std::filesystem::directory_iterator(spill))
+        rings.push_back(entry.path().string());
+    ASSERT_EQ(rings.size(), 1u);
+    EXPECT_EQ(RingView(rings[0]).head(), 4096u);
+    std::filesystem::remove_all(spill);
+    umount2(small.c_str(), MNT_DETACH);
 }
 
 TEST(RecorderProcess, AReusedProcessIdIsNotTheWriter)
