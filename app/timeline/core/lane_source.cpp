@@ -161,16 +161,14 @@ Result<std::vector<SpanRecord>> spansOf(
     return std::vector<SpanRecord>{};
 }
 
-void setRange(LaneContent& content)
+void setRange(LaneContent& content, std::span<const tracing::CounterSample> samples)
 {
-    if (content.samples.empty())
+    if (samples.empty())
         return;
-    content.lowest = content.samples.front().low;
-    content.highest = content.samples.front().high;
-    for (const CounterRecord& record : content.samples) {
-        content.lowest = std::min(content.lowest, record.low);
-        content.highest = std::max(content.highest, record.high);
-    }
+    const auto [lowest, highest] = std::minmax_element(
+        samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+    content.lowest = lowest->value;
+    content.highest = highest->value;
 }
 
 } // namespace
@@ -223,16 +221,19 @@ tracing::Result<LaneContent> loadLane(
     content.window = window;
     content.nsPerPx = nsPerPx;
     if (lane.kind == LaneKind::Counter) {
-        // A counter keeps its value until the next sample: the last one before the window counts too. Samples are few.
-        auto samples = reader.counters(lane.id, { std::min(facts.window.beginNs, window.beginNs), window.endNs });
+        // All samples, which are few: a counter keeps its value until the next one, and the scale must not move with
+        // the view.
+        const auto samples = reader.counters(lane.id, facts.window);
         if (!samples)
             return samples.error();
+        setRange(content, *samples);
         const auto inside = std::find_if(samples->begin(), samples->end(),
             [&](const tracing::CounterSample& sample) { return sample.timeNs > window.beginNs; });
-        if (inside != samples->begin())
-            samples->erase(samples->begin(), std::prev(inside));
-        content.samples = foldCounter(*samples, nsPerPx, std::min(window.endNs, facts.window.endNs));
-        setRange(content);
+        const auto outside = std::find_if(inside, samples->end(),
+            [&](const tracing::CounterSample& sample) { return sample.timeNs >= window.endNs; });
+        const std::span shown(inside == samples->begin() ? inside : std::prev(inside), outside);
+        const bool isLast = outside == samples->end();
+        content.samples = foldCounter(shown, nsPerPx, isLast ? facts.window.endNs : outside->timeNs);
         return content;
     }
 

@@ -75,7 +75,7 @@ struct LaneContent {
     std::vector<SpanRecord> spans; ///< by begin
     std::vector<FoldRecord> folds; ///< by begin
     std::vector<CounterRecord> samples; ///< by begin
-    double lowest = 0; ///< counters, over the window
+    double lowest = 0; ///< counters, over the whole run
     double highest = 0;
     int levels = 1;
     bool fromTiles = false;

@@ -158,7 +158,9 @@ private:
         const bool sameSpan = selection.hit && selection.hit->span && selection.hit->lane == content_.lane
             && selection.hit->span->beginNs == span.beginNs && selection.hit->span->endNs == span.endNs
             && selection.hit->span->level == span.level;
-        if (sameSpan || (span.instance >= 0 && span.instance == selection.instance())) {
+        // A selected collective's parts get a frame of their own, on every rank.
+        const bool selected = span.instance >= 0 && span.instance == selection.instance();
+        if ((sameSpan && selection.parts.empty()) || selected) {
             painter_.frame(rect, painter_.role().text, 2);
         } else if (scene_.hover && scene_.hover->span && sameName(span, *scene_.hover->span) && rect.width() >= 3) {
             painter_.frame(rect, painter_.role().text, 1);
@@ -178,9 +180,11 @@ private:
 
     void drawCounter()
     {
-        // From 0 where the values come near it; else the range that the label names, or a loss would look flat.
+        // From 0 where the values come near it or hardly move; else the range that the label names, or a loss would
+        // look flat.
         const bool nearZero = content_.lowest < content_.highest / 2;
-        const double base = nearZero ? std::min(0.0, content_.lowest) : content_.lowest;
+        const bool steady = content_.highest - content_.lowest < content_.highest / 20;
+        const double base = nearZero || steady ? std::min(0.0, content_.lowest) : content_.lowest;
         const double range = content_.highest - base;
         const float bottom = top_ + box_.height;
         const auto yOf = [&](double value) {

@@ -125,6 +125,15 @@ void drawWhisker(Painter& painter, const Scene& scene, const SelectedPart& part,
     painter.fill({ px.x1 - 1, middle - cap, px.x1, middle + cap + 1 }, color);
 }
 
+/// Whether the lane has drawn the part by itself, and with it its frame.
+bool isDrawn(const Scene& scene, const Box& box, const SelectedPart& part)
+{
+    const LaneContent* content = scene.contentOf(box);
+    return content != nullptr && std::any_of(content->spans.begin(), content->spans.end(), [&](const SpanRecord& span) {
+        return span.instance == raw(part.part.instance);
+    });
+}
+
 /// The same collective on every rank, also where a fold hides it.
 void drawSelectedParts(Painter& painter, const Scene& scene)
 {
@@ -134,7 +143,8 @@ void drawSelectedParts(Painter& painter, const Scene& scene)
             continue;
         const PixelSpan px = pixelsOf(scene.map, part.part.beginNs, part.part.endNs);
         const float top = topOf(scene, *box);
-        painter.frame({ px.x0 - 2, top - 2, px.x1 + 2, top + box->height + 2 }, painter.role().text, 2);
+        if (!isDrawn(scene, *box, part))
+            painter.frame({ px.x0 - 2, top - 2, px.x1 + 2, top + box->height + 2 }, painter.role().text, 2);
         drawWhisker(painter, scene, part, std::floor(top + box->height / 2));
     }
 }

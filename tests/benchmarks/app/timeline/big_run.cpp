@@ -1,7 +1,7 @@
 #include "tests/benchmarks/app/timeline/big_run.h"
 
-#include "tracing/store/tile_builder.h"
 #include "tracing/model/check.h"
+#include "tracing/store/tile_builder.h"
 #include "tracing/store/trace_writer.h"
 
 #include <array>

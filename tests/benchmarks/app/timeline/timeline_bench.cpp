@@ -13,6 +13,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace rankscope::app::timeline {
 namespace {
@@ -27,17 +28,23 @@ public:
         if (depth_ > 0) // inner events are part of the outer one
             return QApplication::notify(receiver, event);
         ++depth_;
-        QElapsedTimer timer;
-        timer.start();
+        const qint64 from = threadCpuNs();
         const bool handled = QApplication::notify(receiver, event);
-        longestNs = std::max(longestNs, timer.nsecsElapsed());
+        longestNs = std::max(longestNs, threadCpuNs() - from);
         --depth_;
         return handled;
     }
 
-    qint64 longestNs = 0;
+    qint64 longestNs = 0; ///< of the thread's own CPU time: other programs' load is not our stutter
 
 private:
+    static qint64 threadCpuNs()
+    {
+        timespec now{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return static_cast<qint64>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+    }
+
     int depth_ = 0;
 };
 
@@ -128,7 +135,7 @@ void BM_TenMillionEvents(benchmark::State& state)
     }
     state.counters["first_frame_ms"] = firstFrameMs;
     state.counters["ms_per_zoom"] = settleMs / zooms;
-    state.counters["longest_event_ms"] = static_cast<double>(app.longestNs) / 1e6;
+    state.counters["longest_event_cpu_ms"] = static_cast<double>(app.longestNs) / 1e6;
 }
 BENCHMARK(BM_TenMillionEvents)->Arg(10'000'000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
