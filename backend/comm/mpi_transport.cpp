@@ -23,12 +23,17 @@ struct MpiTransport::Pending {
 
 void mpiFailed(int code, const char* call, const char* file, int line)
 {
-    int rank = -1;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Error_string(code, text.data(), &length);
-    std::fprintf(stderr, "rank %d: %s failed at %s:%d: %s\n", rank, call, file, line, text.data());
+    MpiTransport::abortJob(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " + text.data());
+}
+
+void MpiTransport::abortJob(const std::string& why)
+{
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "rankscope-train: rank %d: %s\n", rank, why.c_str());
     std::fflush(nullptr); // spans are in mapped memory already
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::abort();

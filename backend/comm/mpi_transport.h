@@ -5,6 +5,7 @@
 #include "tracing/model/result.h"
 
 #include <memory>
+#include <string>
 
 namespace rankscope::backend {
 
@@ -22,6 +23,9 @@ public:
     MessageId receive(std::span<std::byte> data, int from, int tag) override;
     bool test(MessageId message) override;
     void idle() override;
+
+    /// Says why and ends all ranks: one that leaves alone would keep the others waiting.
+    [[noreturn]] static void abortJob(const std::string& why);
 
     /// "Open MPI v4.1.4, ..." for the provenance.
     static std::string libraryVersion();

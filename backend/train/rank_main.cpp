@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 namespace rankscope::backend {
 
@@ -167,7 +168,11 @@ int runRank(const CommandLine& line)
     const int threads = threadsOf(prepared->config, ranksOnThisNode(worldSize));
     omp_set_num_threads(threads);
     installStopSignals();
-    RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
+    try {
+        RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
+    } catch (const std::exception& error) {
+        MpiTransport::abortJob(error.what()); // such as no memory: the other ranks would wait for ever
+    }
     return kGood;
 }
 
