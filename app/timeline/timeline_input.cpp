@@ -67,6 +67,7 @@ void TimelineWidget::reset()
 
 void TimelineWidget::historyBack()
 {
+    showsWhole_ = false;
     setFollowing(false);
     if (const auto view = history_.back(scene_.map))
         applyView(*view);
@@ -74,6 +75,7 @@ void TimelineWidget::historyBack()
 
 void TimelineWidget::historyForward()
 {
+    showsWhole_ = false;
     setFollowing(false);
     if (const auto view = history_.forward(scene_.map))
         applyView(*view);
@@ -352,7 +354,7 @@ void TimelineWidget::keyPressEvent(QKeyEvent* event)
         selectionToArea();
         return;
     case Qt::Key_Space:
-        setFollowing(follow_ != Follow::Head);
+        setFollowing(!following_);
         return;
     default:
         QWidget::keyPressEvent(event);

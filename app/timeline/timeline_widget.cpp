@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rankscope::app::timeline {
 namespace {
@@ -47,7 +48,7 @@ void TimelineWidget::openFile(const QString& path)
         scene_.minimap = minimap;
         update();
     });
-    follow_ = Follow::Whole;
+    showsWhole_ = true;
     loader_->poll();
     pollTimer_.start();
 }
@@ -67,7 +68,10 @@ void TimelineWidget::closeFile()
     shownLedgers_.clear();
     answersMissing_ = 0;
     requestPending_ = false;
-    follow_ = Follow::None;
+    following_ = false;
+    showsWhole_ = false;
+    wantedWindow_.reset();
+    minimapVersion_ = -1;
     update();
 }
 
@@ -110,20 +114,32 @@ void TimelineWidget::takeFacts(const FactsPtr& facts)
         scene_.behindNs = alive ? std::optional(behind) : std::nullopt;
     }
     followHead();
-    loader_->requestMinimap(facts, static_cast<int>(plotWidth()));
     requestPending_ = true;
     requestData();
+    requestMinimap();
+    if (wantedWindow_)
+        showWindow(*std::exchange(wantedWindow_, std::nullopt));
     update();
+}
+
+void TimelineWidget::requestMinimap()
+{
+    constexpr qint64 leastAgeMs = 1000; // it covers the whole run: a tenth of a second more does not show
+    const bool isFresh = scene_.minimap && minimapAge_.isValid() && minimapAge_.elapsed() < leastAgeMs;
+    const std::int64_t version = scene_.facts->dataVersion;
+    if (!isVisible() || version == minimapVersion_ || (isFresh && !scene_.facts->run.finished))
+        return;
+    minimapVersion_ = version;
+    minimapAge_.start();
+    loader_->requestMinimap(scene_.facts, static_cast<int>(plotWidth()));
 }
 
 void TimelineWidget::followHead()
 {
     const tracing::Window run = scene_.facts->window;
-    if (follow_ == Follow::Whole) {
+    if (showsWhole_) {
         applyView(TimeMap::fit(run, static_cast<double>(kTitleWidth), plotWidth()));
-        if (scene_.facts->run.finished && run.durationNs() > 0)
-            setFollowing(false);
-    } else if (follow_ == Follow::Head) {
+    } else if (following_) {
         TimeMap map = scene_.map;
         map.beginNs = static_cast<double>(run.endNs) - kHeadShare * map.spanNs();
         applyView(map);
@@ -132,10 +148,9 @@ void TimelineWidget::followHead()
 
 void TimelineWidget::setFollowing(bool follow)
 {
-    const Follow wanted = follow ? Follow::Head : Follow::None;
-    if (follow_ == wanted)
+    if (following_ == follow)
         return;
-    follow_ = wanted;
+    following_ = follow;
     followHead();
     emit followingChanged(follow);
 }
@@ -205,7 +220,7 @@ Loader::Request TimelineWidget::wanted() const
 
 void TimelineWidget::requestData()
 {
-    if (!loader_ || scene_.facts->dataVersion == 0)
+    if (!loader_ || scene_.facts->dataVersion == 0 || !isVisible())
         return;
     const TimeMap& map = scene_.map;
     const double marginNs = kMarginShare * map.spanNs();
@@ -230,6 +245,7 @@ void TimelineWidget::requestData()
 void TimelineWidget::setView(const TimeMap& map, bool jump)
 {
     history_.leave(scene_.map, jump, clock_.elapsed());
+    showsWhole_ = false;
     setFollowing(false);
     applyView(map);
 }
@@ -260,6 +276,10 @@ void TimelineWidget::setScroll(float scroll)
 
 void TimelineWidget::showWindow(tracing::Window window)
 {
+    if (scene_.facts->dataVersion == 0) {
+        wantedWindow_ = window;
+        return;
+    }
     const std::int64_t margin = window.durationNs() / 25;
     const tracing::Window shown{ window.beginNs - margin, window.endNs + margin };
     setView(TimeMap::fit(shown, static_cast<double>(kTitleWidth), plotWidth()), true);
@@ -291,11 +311,19 @@ void TimelineWidget::paintEvent(QPaintEvent*)
     painter.drawImage(QPointF(0, 0), canvas_.draw(scene_, static_cast<float>(devicePixelRatioF())));
 }
 
+void TimelineWidget::showEvent(QShowEvent*)
+{
+    // Nothing is read for a canvas that nobody sees.
+    requestData();
+    if (loader_ && scene_.facts->dataVersion != 0)
+        requestMinimap();
+}
+
 void TimelineWidget::resizeEvent(QResizeEvent*)
 {
     scene_.width = static_cast<float>(width());
     scene_.height = static_cast<float>(height());
-    if (follow_ == Follow::Whole)
+    if (showsWhole_)
         followHead();
     else
         applyView(scene_.map);

@@ -29,13 +29,15 @@ public:
     void releaseReaders(); ///< lets the collector finish the file; reading goes on when it is next needed
     void setTheme(Theme theme);
 
-    void showWindow(tracing::Window window); ///< zooms there; the way back is in the history
+    /// Zooms there, as soon as the file is read; the way back is in the history.
+    void showWindow(tracing::Window window);
     tracing::Window visibleWindow() const { return scene_.map.window(); }
     void select(const Hit& hit);
     void clearSelection();
     const Selection& selection() const { return scene_.selection; }
-    void setFollowing(bool follow); ///< keep the head of a growing run in view
-    bool following() const { return follow_ != Follow::None; }
+    /// Keeps the head of a growing run in view: all of the run until a person zooms or pans, then its newest part.
+    void setFollowing(bool follow);
+    bool following() const { return following_; }
 
     const Scene& scene() const { return scene_; }
     bool settled() const; ///< the picture shows all that was asked for
@@ -67,10 +69,10 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void showEvent(QShowEvent* event) override;
     void leaveEvent(QEvent* event) override;
 
 private:
-    enum class Follow { None, Whole, Head }; ///< Whole: a run just opened, all of it is kept in view
     enum class Drag { None, Area, Pan, Minimap };
 
     void takeFacts(const FactsPtr& facts);
@@ -83,6 +85,7 @@ private:
     void applyView(const TimeMap& map);
     void setScroll(float scroll);
     void requestData();
+    void requestMinimap();
     Loader::Request wanted() const; ///< visible lanes first
     double plotWidth() const;
     std::optional<tracing::Window> selectedWindow() const;
@@ -107,7 +110,11 @@ private:
     double requestedNsPerPx_ = 0;
     std::set<std::int32_t> requestedLedgers_;
     bool requestPending_ = false; ///< facts changed while lanes were being read
-    Follow follow_ = Follow::None;
+    bool following_ = false;
+    bool showsWhole_ = false; ///< a run just opened: nobody has zoomed or panned yet
+    std::optional<tracing::Window> wantedWindow_; ///< asked for before the file was read
+    std::int64_t minimapVersion_ = -1;
+    QElapsedTimer minimapAge_;
     Drag drag_ = Drag::None;
     QPointF dragFrom_;
     QPointF dragLast_;

@@ -97,8 +97,13 @@ TEST_F(TimelineWidgetTest, ShowsWhatIsAppendedWhileTheFileGrows)
     };
     EXPECT_TRUE(eventually([&] { return spans() == 2; }));
     EXPECT_EQ(widget_.scene().facts->window.endNs, 300'000'000);
-    EXPECT_TRUE(widget_.following()); // a run just opened is kept in view as a whole
-    EXPECT_GE(widget_.visibleWindow().endNs, 300'000'000);
+    EXPECT_GE(widget_.visibleWindow().endNs, 300'000'000); // a run just opened is kept in view as a whole
+
+    press(Qt::Key_W); // from now on its newest part
+    widget_.setFollowing(true);
+    builder.kernel(0, { 800'000'000, 900'000'000 }, "third");
+    EXPECT_TRUE(eventually([&] { return widget_.visibleWindow().endNs > 900'000'000; }));
+    EXPECT_GT(widget_.visibleWindow().beginNs, 0);
 
     std::thread collector([&] { builder.finish(); }); // waits until the readers let go
     EXPECT_TRUE(eventually([&] { return widget_.scene().facts->run.finished; }));
@@ -203,6 +208,18 @@ TEST_F(TimelineWidgetTest, AClickOnARanksTitleFoldsIt)
     EXPECT_EQ(widget_.scene().layout.boxes().front().kind, Box::Kind::FoldedRank);
     click({ 60, static_cast<double>(y) });
     EXPECT_EQ(widget_.scene().layout.height(), before);
+}
+
+TEST_F(TimelineWidgetTest, ShowsAWindowThatWasAskedForBeforeTheFileWasRead)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    widget_.openFile(QString::fromStdString(file.string()));
+    widget_.setFollowing(false);
+    widget_.showWindow({ 1'000'000'000, 2'000'000'000 });
+    ASSERT_TRUE(eventually([&] { return widget_.settled(); }));
+    // A twenty-fifth on either side.
+    EXPECT_EQ(widget_.visibleWindow(), (tracing::Window{ 960'000'000, 2'040'000'000 }));
 }
 
 TEST_F(TimelineWidgetTest, SaysWhyAFileCannotBeOpened)
