@@ -165,8 +165,9 @@ Status Collecting::step()
     auto result = session_->pass();
     if (!result)
         return result.error();
-    wasBusy_ = result->isAnyNearlyFull || result->records > 4096;
-    pause_ = wasBusy_ ? milliseconds(0) : result->records > 0 ? kBusyWait : kIdleWait;
+    // A commit costs as much as some hundred records: seldom is cheap, and a ring holds seconds of a usual job.
+    wasBusy_ = result->isAnyNearlyFull || result->isMoreLeft;
+    pause_ = wasBusy_ ? milliseconds(0) : result->isAnyFilling ? kBusyWait : kIdleWait;
     if (session_->writersLeft() > 0)
         lastWriter_ = Clock::now();
     summary_.records = session_->taken();
@@ -180,8 +181,10 @@ void Collecting::lose(const Error& error)
     std::fprintf(stderr, "rankscope: recording has stopped, the job goes on: %s\n", error.message().c_str());
     session_.reset();
     for (const std::string& path : rings_) {
-        if (auto ring = RingReader::open(path))
+        if (auto ring = RingReader::open(path)) {
+            ring->seekToTail(); // what lies before is in the file
             dropping_.push_back(std::move(*ring));
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 #include "tracing/collector/process_facts.h"
 #include "tracing/collector/row_batch.h"
 #include "tracing/collector/run_clock.h"
-#include "tracing/store/tile_builder.h"
 #include "tracing/record/ring_layout.h"
+#include "tracing/store/tile_builder.h"
 #include "tracing/store/trace_writer.h"
 
 #include <array>

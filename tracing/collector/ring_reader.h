@@ -34,6 +34,7 @@ public:
     std::uint64_t position() const { return position_; }
     /// Where to go on after a restart.
     void seek(std::uint64_t position) { position_ = position; }
+    void seekToTail() { position_ = header().tail.load(std::memory_order_relaxed); }
     /// When the thread began to record: none of its records can be older.
     std::uint64_t openedTicks() const { return header().opened.ticks; }
 

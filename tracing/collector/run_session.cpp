@@ -330,6 +330,8 @@ Status RunSession::takeFrom(Ring& ring, PassResult& result)
     }
     ring.droppedCounted = dropped;
     result.records += buffer_.size();
+    result.isMoreLeft = result.isMoreLeft || (ring.isGone && reader.waiting() > 0);
+    result.isAnyFilling = result.isAnyFilling || buffer_.size() > reader.capacity() / 16;
     result.isAnyNearlyFull = result.isAnyNearlyFull || reader.waiting() > reader.capacity() / 4;
     return writer_.setRingPosition(name, reader.position());
 }

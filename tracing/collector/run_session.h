@@ -31,7 +31,9 @@ public:
 
     struct PassResult {
         std::uint64_t records = 0;
+        bool isAnyFilling = false; ///< come back soon
         bool isAnyNearlyFull = false; ///< come back at once
+        bool isMoreLeft = false; ///< of writers that are gone
     };
     /// Takes what is in the rings, one transaction. Nothing is committed where nothing came.
     Result<PassResult> pass();

@@ -211,13 +211,9 @@ TEST(Death, ALiveRunIsReadableWhileItGrowsAndEndsWhenItsWritersAreGone)
 TEST(Death, ASecondCollectorOfASessionIsRefused)
 {
     const JobFolder folder;
-    const Gate started;
-    const pid_t first = inChild([&] {
-        auto options = optionsFor(folder);
-        options.progress = [&](const CollectProgress&) { started.open(); };
-        static_cast<void>(collect(options));
-    });
-    started.pass();
+    const pid_t first = inChild([&] { static_cast<void>(collect(optionsFor(folder))); });
+    for (int attempt = 0; attempt < 1000 && !std::filesystem::exists(folder.runFile()); ++attempt)
+        usleep(5000);
     const auto second = collect(optionsFor(folder));
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().message(), "session " + folder.session() + " has a collector already");
@@ -307,6 +303,33 @@ TEST(Death, AFullDiskStopsRecordingInOneMessageAndTheJobGoesOn)
         EXPECT_EQ(valueOf(*reader, "PRAGMA integrity_check"), "ok");
     }
     umount2(disk.c_str(), MNT_DETACH);
+}
+
+TEST(Death, ACollectorThatIsStoppedWhileRanksRecordLeavesTheRunToTheNext)
+{
+    const JobFolder folder;
+    const Gate written, seen;
+    const pid_t rank = inChild([&] {
+        SmallRank{ .session = folder.session(), .worldSize = 1, .steps = 20 }.record([&](Recorder&) {
+            written.open();
+            seen.pass();
+        });
+    });
+    written.pass();
+    const std::atomic<bool> stop{ true };
+    auto options = optionsFor(folder);
+    options.stop = &stop;
+    const auto first = collect(options);
+    ASSERT_TRUE(first) << first.error().message();
+    EXPECT_FALSE(TraceReader::open(folder.runFile())->run()->finished);
+
+    seen.open();
+    ASSERT_TRUE(joined(rank));
+    const auto second = collect(options);
+    ASSERT_TRUE(second) << second.error().message();
+    auto reader = TraceReader::open(folder.runFile());
+    EXPECT_TRUE(reader->run()->finished);
+    EXPECT_EQ(valueOf(*reader, "SELECT count(*) FROM step"), "20");
 }
 
 } // namespace rankscope::tracing
