@@ -155,6 +155,7 @@ private:
 
     Status assignRanks(ImportReport& report)
     {
+        layLocalRanks(report);
         std::map<std::int32_t, std::size_t> owner;
         for (std::size_t t = 0; t < traces_.size(); ++t) {
             SourceTrace& trace = traces_[t];
@@ -186,6 +187,29 @@ private:
         }
         sortByRank();
         return Done{};
+    }
+
+    /// Reports that number their devices themselves lie one behind another, in order of their names.
+    void layLocalRanks(ImportReport& report)
+    {
+        std::map<std::string, std::int32_t> ranksOfFile;
+        for (const SourceTrace& trace : traces_) {
+            if (trace.rankIsLocal)
+                ranksOfFile[trace.path] = std::max(ranksOfFile[trace.path], trace.rank.value_or(0) + 1);
+        }
+        std::map<std::string, std::int32_t> first;
+        std::int32_t next = 0;
+        for (const auto& [path, ranks] : ranksOfFile) {
+            first[path] = next;
+            next += ranks;
+        }
+        for (std::size_t t = 0; t < traces_.size(); ++t) {
+            SourceTrace& trace = traces_[t];
+            if (!trace.rankIsLocal)
+                continue;
+            trace.rank = first[trace.path] + trace.rank.value_or(0);
+            report.files[traceFile_[t]].rankGuessed = true;
+        }
     }
 
     void sortByRank()

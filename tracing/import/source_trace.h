@@ -78,6 +78,7 @@ struct SourceTrace {
     std::string format; ///< "pytorch", "chrome", "nsight", "mindstudio", "pipeline", "flight recorder", "rankscope"
     std::optional<std::int32_t> rank; ///< as the file itself says, or given later from its name
     bool rankFromName = false;
+    bool rankIsLocal = false; ///< the rank only counts within its file (devices of a report): files lie one behind another
     std::optional<std::int32_t> worldSize;
     std::string node;
     std::string device;

@@ -1,10 +1,28 @@
 #include "tracing/import/trace_format.h"
 
 #include "tracing/import/byte_source.h"
+#include "tracing/import/nsight/nsight_reader.h"
+#include "tracing/store/schema.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace rankscope::tracing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Bytes 68 to 71 of a database, big endian: whose it is.
+std::uint32_t applicationId(const std::string& first)
+{
+    std::uint32_t id = 0;
+    for (std::size_t i = 68; i < 72 && i < first.size(); ++i)
+        id = id << 8 | static_cast<unsigned char>(first[i]);
+    return id;
+}
+
+} // namespace
 
 Result<TraceFormat> detectFormat(const std::string& path)
 {
@@ -12,12 +30,15 @@ Result<TraceFormat> detectFormat(const std::string& path)
     if (!first)
         return first.error();
     if (first->starts_with("SQLite format 3"))
-        return TraceFormat::NsightSqlite;
+        return applicationId(*first) == kApplicationId ? TraceFormat::RunFile : TraceFormat::NsightSqlite;
+    const fs::path name(path);
+    if (name.extension() == ".nsys-rep" || name.extension() == ".qdrep")
+        return TraceFormat::NsightReport;
+    if (name.extension() == ".sqlite" && first->find_first_not_of('\0') >= std::min<std::size_t>(first->size(), 16))
+        return TraceFormat::NsightUnfinished;
     const std::size_t at = first->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     if (at != std::string::npos && ((*first)[at] == '{' || (*first)[at] == '['))
         return TraceFormat::Json;
-    if (std::filesystem::path(path).extension() == ".nsys-rep")
-        return TraceFormat::NsightReport;
     return TraceFormat::Unknown;
 }
 
@@ -35,11 +56,14 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
         traces.push_back(std::move(*trace));
         return traces;
     }
+    case TraceFormat::NsightSqlite:
+        return readNsightExport(path, progress);
     case TraceFormat::NsightReport:
         return Error("read " + path
-            + ": Nsight Systems' own format can only be read by Nsight Systems; export it with: nsys export "
-              "--type sqlite --lazy=false "
-            + path);
+            + ": only Nsight Systems itself can read its reports; export it with: " + nsightExportCommand(path));
+    case TraceFormat::NsightUnfinished:
+        return Error("read " + path
+            + ": the export was ended before it was complete; make it again with: " + nsightExportCommand(path));
     default:
         return Error("read " + path + ": not a trace that this program knows (PyTorch or Chrome JSON)");
     }

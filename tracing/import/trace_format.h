@@ -8,7 +8,16 @@
 
 namespace rankscope::tracing {
 
-enum class TraceFormat : std::uint8_t { Unknown, Json, NsightReport, NsightSqlite, RunFile, PipelineCsv, Pickle };
+enum class TraceFormat : std::uint8_t {
+    Unknown,
+    Json,
+    NsightReport,
+    NsightUnfinished,
+    NsightSqlite,
+    RunFile,
+    PipelineCsv,
+    Pickle
+};
 
 /// Told by the first bytes (after decompression), never by the name alone.
 Result<TraceFormat> detectFormat(const std::string& path);

@@ -1,0 +1,443 @@
+#include "tracing/import/nsight/nsight_reader.h"
+
+#include "tracing/import/annotation_rules.h"
+#include "tracing/import/communication_rules.h"
+#include "tracing/import/nsight/export_units.h"
+#include "tracing/import/nsight/mpi_tables.h"
+#include "tracing/import/nsight/nccl_linker.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <filesystem>
+
+namespace rankscope::tracing {
+
+namespace {
+
+constexpr std::int64_t kRowsBetweenReports = 1 << 16;
+// NVTX_EVENTS.eventType
+constexpr std::int64_t kMark = 34, kThreadName = 39, kPushPop = 59, kStartEnd = 60;
+
+std::string copyName(std::int64_t kind)
+{
+    static constexpr std::array<const char*, 12> kNames{ "Memcpy", "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
+        "Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA", "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP",
+        "Memcpy unified" };
+    return kNames[kind >= 0 && kind < static_cast<std::int64_t>(kNames.size()) ? static_cast<std::size_t>(kind) : 0];
+}
+
+class NsightReader {
+public:
+    NsightReader(ExportTables& tables, ExportUnits& units, std::string path, const ReadProgressCallback& progress)
+        : tables_(tables)
+        , units_(units)
+        , path_(std::move(path))
+        , progress_(progress)
+    {
+        std::error_code ignored;
+        const auto size = std::filesystem::file_size(path_, ignored);
+        fileBytes_ = ignored ? 0 : size;
+    }
+
+    Result<std::vector<SourceTrace>> read()
+    {
+        for (const auto step : { &NsightReader::readThreadNames, &NsightReader::readKernels, &NsightReader::readCopies,
+                 &NsightReader::readSynchronization, &NsightReader::readCalls, &NsightReader::readRanges,
+                 &NsightReader::readMpi, &NsightReader::readCounters, &NsightReader::readDiagnostics }) {
+            if (Status status = (this->*step)(); !status)
+                return status.error();
+        }
+        finish();
+        std::vector<SourceTrace> traces;
+        for (ExportUnit& unit : units_.all())
+            traces.push_back(std::move(unit.trace));
+        return traces;
+    }
+
+private:
+    struct Times {
+        std::int64_t beginNs = 0, endNs = 0;
+    };
+
+    Status readThreadNames();
+    Status readKernels();
+    Status readCopies();
+    Status readSynchronization();
+    Status readCalls();
+    Status readRanges();
+    Status readMpi();
+    Status readCounters();
+    Status readDiagnostics();
+    void finish();
+
+    /// Counts the row, now and then tells the caller.
+    Status tick()
+    {
+        if (++rows_ % kRowsBetweenReports == 0 && progress_ && !progress_({ fileBytes_ / 2, fileBytes_, rows_ }))
+            return Error("read " + path_ + ": cancelled");
+        return Done{};
+    }
+    void lose(const std::string& kind, std::int64_t count = 1) { losses_[kind] += count; }
+
+    std::optional<Times> timesOf(const Statement& row)
+    {
+        if (row.isNull(0)) {
+            lose("event without a time");
+            return std::nullopt;
+        }
+        Times at{ row.integer(0), row.isNull(1) ? row.integer(0) : row.integer(1) };
+        if (at.endNs < at.beginNs) {
+            lose("negative duration");
+            at.endNs = at.beginNs;
+        }
+        lastNs_ = std::max(lastNs_, at.endNs);
+        return at;
+    }
+
+    void append(ExportUnit& unit, std::uint32_t lane, Times at, const std::string& name, SourceKind kind,
+        std::int64_t correlation = SourceEvent::kNone, std::int64_t extra = SourceEvent::kNone)
+    {
+        SourceEvent event;
+        event.beginNs = at.beginNs;
+        event.endNs = at.endNs;
+        event.correlation = correlation;
+        event.extra = extra;
+        event.lane = lane;
+        event.name = unit.trace.strings.intern(name);
+        event.kind = kind;
+        unit.trace.events->append(event);
+    }
+
+    std::uint32_t streamLane(
+        ExportUnit& unit, LaneKind kind, const char* role, std::int64_t device, std::int64_t stream)
+    {
+        const std::string prefix = *role ? std::string(role) + " " : "";
+        return unit.lane(kind, role, device << 32 | (stream & 0xFFFFFFFF),
+            prefix + "stream " + std::to_string(stream) + " · GPU " + std::to_string(device));
+    }
+
+    std::uint32_t threadLane(ExportUnit& unit, const char* role, std::int64_t globalTid)
+    {
+        const auto named = threadNames_.find(globalTid);
+        std::string name = *role ? std::string(role) + " " : "";
+        name += named != threadNames_.end() && !named->second.empty() ? named->second
+                                                                      : "thread " + std::to_string(tidOf(globalTid));
+        return unit.lane(LaneKind::Host, role, globalTid, name + " · " + std::to_string(tidOf(globalTid)));
+    }
+
+    ExportUnit* ofProcess(std::int64_t globalTid)
+    {
+        ExportUnit* unit = units_.ofProcess(globalTid);
+        if (!unit)
+            lose("event of a process without a device");
+        return unit;
+    }
+
+    void addRange(const Statement& row, ExportUnit& unit, std::int64_t type, std::int64_t thread, Times at);
+
+    ExportTables& tables_;
+    ExportUnits& units_;
+    std::string path_;
+    const ReadProgressCallback& progress_;
+    std::uint64_t fileBytes_ = 0;
+    std::int64_t rows_ = 0;
+    std::int64_t lastNs_ = 0;
+    NcclLinker linker_;
+    std::map<std::int64_t, std::string> threadNames_;
+    struct OpenRange {
+        ExportUnit* unit = nullptr;
+        std::uint32_t lane = 0;
+        std::int64_t beginNs = 0;
+        std::string name;
+    };
+    std::vector<OpenRange> open_;
+    std::map<std::string, std::int64_t> losses_;
+    std::map<std::string, std::int64_t> warnings_;
+};
+
+Status NsightReader::readThreadNames()
+{
+    return tables_.each("ThreadNames", { "globalTid", "nameId" }, [&](const Statement& row) -> Status {
+        threadNames_.insert_or_assign(row.integer(0), tables_.string(row.integer(1)));
+        return tick();
+    });
+}
+
+Status NsightReader::readKernels()
+{
+    return tables_.each("CUPTI_ACTIVITY_KIND_KERNEL",
+        { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName" },
+        [&](const Statement& row) -> Status {
+            const std::int64_t device = row.integer(2), process = processOf(row.integer(5));
+            ExportUnit* unit = units_.ofDevice(process, device);
+            const auto at = timesOf(row);
+            if (!unit || !at)
+                return tick();
+            const std::string& full = tables_.string(row.integer(6));
+            const std::string& name = full.empty() ? tables_.string(row.integer(7)) : full;
+            const auto correlation = row.optionalInteger(4);
+            if (!isCommunicationName(name)) {
+                append(*unit, streamLane(*unit, LaneKind::Compute, "", device, row.integer(3)), *at, name,
+                    SourceKind::Kernel, correlation.value_or(SourceEvent::kNone));
+                return tick();
+            }
+            SourcePart part;
+            part.beginNs = at->beginNs;
+            part.endNs = at->endNs;
+            part.lane = streamLane(*unit, LaneKind::Communication, "communication", device, row.integer(3));
+            part.name = unit->trace.strings.intern(name);
+            part.op = collectiveOpOf(name);
+            part.correlation = correlation;
+            unit->trace.parts.push_back(part);
+            unit->partPids.push_back(process);
+            if (correlation)
+                linker_.want(process, *correlation);
+            return tick();
+        });
+}
+
+Status NsightReader::readCopies()
+{
+    for (const char* table : { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET" }) {
+        const bool sets = std::string_view(table).ends_with("MEMSET");
+        Status status = tables_.each(table,
+            { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind" },
+            [&](const Statement& row) -> Status {
+                ExportUnit* unit = units_.ofDevice(row.integer(5), row.integer(2));
+                const auto at = timesOf(row);
+                if (unit && at)
+                    append(*unit, streamLane(*unit, LaneKind::Copy, "copy", row.integer(2), row.integer(3)), *at,
+                        sets ? "Memset" : copyName(row.integer(7)), SourceKind::Copy,
+                        row.optionalInteger(4).value_or(SourceEvent::kNone),
+                        row.optionalInteger(6).value_or(SourceEvent::kNone));
+                return tick();
+            });
+        if (!status)
+            return status;
+    }
+    return Done{};
+}
+
+Status NsightReader::readSynchronization()
+{
+    return tables_.each("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "syncType" },
+        [&](const Statement& row) -> Status {
+            static constexpr std::array<const char*, 6> kTypes{ "Synchronization", "Event Sync", "Stream Wait Event",
+                "Stream Sync", "Context Sync", "Synchronization" };
+            ExportUnit* unit = units_.ofDevice(row.integer(5), row.integer(2));
+            const auto at = timesOf(row);
+            if (unit && at)
+                append(*unit, streamLane(*unit, LaneKind::Copy, "sync", row.integer(2), row.integer(3)), *at,
+                    kTypes[std::clamp<std::int64_t>(row.integer(6), 0, 5)], SourceKind::Range,
+                    row.optionalInteger(4).value_or(SourceEvent::kNone));
+            return tick();
+        });
+}
+
+/// Calls of runtime and driver stay rows of their own: kernels are never joined with them, so that a number with
+/// several calls cannot multiply a kernel.
+Status NsightReader::readCalls()
+{
+    for (const char* table : { "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER" }) {
+        Status status = tables_.each(
+            table, { "start", "end", "globalTid", "correlationId", "nameId" }, [&](const Statement& row) -> Status {
+                const std::int64_t thread = row.integer(2);
+                const auto at = timesOf(row);
+                ExportUnit* unit = at ? ofProcess(thread) : nullptr;
+                if (!unit)
+                    return tick();
+                const auto correlation = row.optionalInteger(3);
+                append(*unit, threadLane(*unit, "CUDA calls of", thread), *at, tables_.string(row.integer(4)),
+                    SourceKind::HostCall, correlation.value_or(SourceEvent::kNone));
+                if (correlation)
+                    linker_.addCall(thread, at->beginNs, *correlation);
+                return tick();
+            });
+        if (!status)
+            return status;
+    }
+    return Done{};
+}
+
+void NsightReader::addRange(const Statement& row, ExportUnit& unit, std::int64_t type, std::int64_t thread, Times at)
+{
+    std::string name = tables_.textOf(row, 4, 5);
+    // Ranges that were started and ended need not nest.
+    const std::uint32_t lane = threadLane(unit, type == kStartEnd ? "ranges of" : "", thread);
+    if (NcclLinker::describes(name))
+        linker_.addRange(thread, at.beginNs, at.endNs, name, tables_.textOf(row, 6, 7));
+    const AnnotationMeaning meaning = meaningOf(name);
+    if (meaning.kind == RangeKind::Step && meaning.step)
+        unit.trace.steps.push_back({ *meaning.step, at.beginNs, at.endNs });
+    if (type != kMark && row.isNull(1))
+        open_.push_back({ &unit, lane, at.beginNs, std::move(name) });
+    else
+        append(unit, lane, at, name, SourceKind::Range);
+}
+
+Status NsightReader::readRanges()
+{
+    return tables_.each("NVTX_EVENTS",
+        { "start", "end", "eventType", "globalTid", "text", "textId", "jsonText", "jsonTextId" },
+        [&](const Statement& row) -> Status {
+            const std::int64_t type = row.integer(2), thread = row.integer(3);
+            if (type == kThreadName)
+                threadNames_.try_emplace(thread, tables_.textOf(row, 4, 5));
+            if (type != kMark && type != kPushPop && type != kStartEnd)
+                return tick();
+            const auto at = timesOf(row);
+            if (ExportUnit* unit = at ? ofProcess(thread) : nullptr)
+                addRange(row, *unit, type, thread, *at);
+            return tick();
+        });
+}
+
+Status NsightReader::readMpi()
+{
+    MpiTables mpi(tables_);
+    return mpi.each([&](const MpiCall& call) -> Status {
+        ExportUnit* unit = ofProcess(call.globalTid);
+        if (!unit)
+            return tick();
+        lastNs_ = std::max(lastNs_, call.endNs);
+        const bool hasNccl = !unit->partPids.empty();
+        if (call.op == CollectiveOp::Unknown || hasNccl) {
+            append(*unit, threadLane(*unit, "", call.globalTid), { call.beginNs, call.endNs }, call.name,
+                SourceKind::Range);
+            return tick();
+        }
+        SourcePart part;
+        part.beginNs = call.beginNs;
+        part.endNs = call.endNs;
+        part.lane = unit->lane(
+            LaneKind::Communication, "MPI", call.globalTid, "MPI thread · " + std::to_string(tidOf(call.globalTid)));
+        part.name = unit->trace.strings.intern(call.name);
+        part.op = call.op;
+        part.bytes = call.bytes;
+        part.peer = call.peer;
+        if (call.communicator > 0) {
+            while (unit->trace.groups.size() <= static_cast<std::size_t>(call.communicator))
+                unit->trace.groups.push_back(
+                    { "MPI communicator " + std::to_string(unit->trace.groups.size()), "", {}, 0, Dimension::None });
+            part.group = static_cast<std::uint32_t>(call.communicator);
+        }
+        unit->trace.parts.push_back(part);
+        return tick();
+    });
+}
+
+Status NsightReader::readCounters()
+{
+    std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
+    const Status named = tables_.each(
+        "TARGET_INFO_GPU_METRICS", { "typeId", "metricId", "metricName" }, [&](const Statement& row) -> Status {
+            names[{ row.integer(0), row.integer(1) }] = row.text(2);
+            return Done{};
+        });
+    if (!named)
+        return named;
+    return tables_.each(
+        "GPU_METRICS", { "timestamp", "typeId", "metricId", "value" }, [&](const Statement& row) -> Status {
+            const std::int64_t device = row.integer(1) & 0xFF;
+            const auto name = names.find({ row.integer(1), row.integer(2) });
+            const auto unit = std::ranges::find_if(
+                units_.all(), [&](const ExportUnit& u) { return u.hasDevice && u.device == device; });
+            if (row.isNull(0) || name == names.end() || unit == units_.all().end())
+                return tick();
+            const std::uint32_t lane = unit->lane(LaneKind::Counter, "counter", row.integer(2), name->second);
+            unit->trace.lanes[lane].unit = name->second.find('%') != std::string::npos ? "%" : "";
+            append(*unit, lane, { row.integer(0), row.integer(0) }, name->second, SourceKind::Counter,
+                SourceEvent::kNone, std::bit_cast<std::int64_t>(row.real(3)));
+            return tick();
+        });
+}
+
+/// What Nsight itself says went wrong while it recorded.
+Status NsightReader::readDiagnostics()
+{
+    std::map<std::int64_t, std::string> severities;
+    const Status levels
+        = tables_.each("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", { "id", "label" }, [&](const Statement& row) -> Status {
+              severities[row.integer(0)] = row.text(1);
+              return Done{};
+          });
+    if (!levels)
+        return levels;
+    return tables_.each("DIAGNOSTIC_EVENT", { "severity", "text" }, [&](const Statement& row) -> Status {
+        const auto level = severities.find(row.integer(0));
+        const std::string word = level == severities.end() ? "" : level->second;
+        const bool harmless = word.starts_with("Info") || word.starts_with("Verbose") || word.starts_with("Debug");
+        std::string text = row.text(1).substr(0, 300);
+        std::ranges::replace(text, '\n', ' ');
+        if (!harmless && warnings_.size() < 64)
+            ++warnings_[text];
+        return tick();
+    });
+}
+
+void NsightReader::finish()
+{
+    for (const OpenRange& range : open_)
+        append(*range.unit, range.lane, { range.beginNs, std::max(range.beginNs, lastNs_) }, range.name,
+            SourceKind::Range);
+    if (!open_.empty())
+        lose("span without an end", static_cast<std::int64_t>(open_.size()));
+    linker_.sort();
+    for (ExportUnit& unit : units_.all()) {
+        for (std::size_t i = 0; i < unit.partPids.size(); ++i)
+            linker_.describe(unit.trace, unit.trace.parts[i], unit.partPids[i]);
+        if (const auto place = linker_.placeOf(unit.globalPid); place && place->size > 1) {
+            unit.trace.worldSize = place->size;
+            unit.trace.rank = unit.trace.rank ? unit.trace.rank : place->rank;
+        }
+        unit.trace.events->close();
+        std::ranges::sort(unit.trace.steps, {}, &SourceStep::beginNs);
+    }
+    units_.numberRanks();
+    std::vector<Loss>& losses = units_.all().front().trace.losses;
+    for (const auto& [kind, count] : losses_)
+        losses.push_back({ kind, count, path_ });
+    for (const auto& [text, count] : warnings_)
+        losses.push_back({ "capture warning", count, text });
+    for (const auto& [table, what] : tables_.damaged())
+        losses.push_back({ "damaged table", 1, path_ + ": " + table + " ends early: " + what });
+    if (const std::int64_t left = tables_.rowsOf("OSRT_API"); left > 0)
+        losses.push_back(
+            { "left out", left, path_ + ": calls of the operating system's library (OSRT_API) are not imported" });
+}
+
+} // namespace
+
+std::string nsightExportCommand(const std::string& path)
+{
+    const std::string stem = std::filesystem::path(path).replace_extension().string();
+    return "nsys export --type sqlite --lazy=false --include-json true --force-overwrite true -o '" + stem
+        + ".sqlite' '" + stem + ".nsys-rep'";
+}
+
+Result<std::vector<SourceTrace>> readNsightExport(const std::string& path, const ReadProgressCallback& progress)
+{
+    auto tables = ExportTables::open(path);
+    if (!tables)
+        return tables.error().in(
+            "read " + path + ": a damaged export; make it again with: " + nsightExportCommand(path));
+    const std::array<const char*, 3> known{ "CUPTI_ACTIVITY_KIND_KERNEL", "NVTX_EVENTS",
+        "CUPTI_ACTIVITY_KIND_RUNTIME" };
+    if (!tables->has("StringIds") && std::ranges::none_of(known, [&](const char* table) { return tables->has(table); }))
+        return Error("read " + path + ": a database, but no Nsight Systems export and no run file");
+    auto units = ExportUnits::find(*tables, path);
+    if (!units)
+        return units.error().in("read " + path);
+    auto traces = NsightReader(*tables, *units, path, progress).read();
+    if (!traces)
+        return traces;
+    for (const SourceTrace& trace : *traces) {
+        if (trace.events->error())
+            return trace.events->error()->in("read " + path);
+    }
+    return traces;
+}
+
+} // namespace rankscope::tracing
