@@ -149,7 +149,11 @@ private:
     }
 
     /// Streams have the same number on every rank where ranks run the same program; the device's number behind differs.
-    static std::string streamOf(const std::string& laneName) { return laneName.substr(0, laneName.find(" · ")); }
+    static std::string streamOf(const std::string& laneName)
+    {
+        const std::string stream = laneName.substr(0, laneName.find(" · "));
+        return stream.substr(stream.rfind(' ') + 1);
+    }
 
     using Key = std::tuple<std::uint32_t, CollectiveOp, std::int64_t, std::int32_t, std::int32_t>;
     void join(const Key& key, const Member& member, std::int32_t expected)

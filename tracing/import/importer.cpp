@@ -290,8 +290,11 @@ Result<ImportReport> importTraces(
         return files.error();
     std::string name = options.name;
     if (name.empty()) {
-        const fs::path first(inputs.front());
-        name = first.has_filename() ? first.filename().string() : first.parent_path().filename().string();
+        // Several files are called after their folder.
+        fs::path first = fs::absolute(inputs.front()).lexically_normal();
+        if (!first.has_filename() || inputs.size() > 1)
+            first = first.parent_path();
+        name = first.filename().string();
     }
     return Import(options, std::move(*files)).run(out, name);
 }

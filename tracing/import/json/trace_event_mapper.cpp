@@ -277,42 +277,61 @@ void TraceEventMapper::metadata(const JsonEvent& event)
         threadNames_[threadOf(event)] = name;
 }
 
+/// "all-to-all" where the lane holds nothing else, else "communication".
+std::string TraceEventMapper::communicationName(std::size_t lane) const
+{
+    std::optional<CollectiveOp> only;
+    for (const SourcePart& part : trace_.parts) {
+        if (part.lane != lane || part.op == CollectiveOp::Unknown)
+            continue;
+        if (only && *only != part.op)
+            return "communication";
+        only = part.op;
+    }
+    return only ? std::string(toString(*only)) : "communication";
+}
+
+std::string TraceEventMapper::nameOf(std::size_t lane) const
+{
+    const LaneOrigin& origin = origins_[lane];
+    const std::string& thread = trace_.strings[origin.thread];
+    const std::string number = thread.starts_with("stream ") ? thread.substr(7) : thread;
+    switch (origin.role) {
+    case Role::Compute:
+        return "stream " + number;
+    case Role::Communication:
+        return communicationName(lane) + " " + number;
+    case Role::Copy:
+        return "copy " + number;
+    case Role::Sync:
+        return "sync " + number;
+    case Role::Device:
+        return "annotation " + number;
+    default:
+        break;
+    }
+    const auto named = threadNames_.find(std::uint64_t{ origin.process } << 32 | origin.thread);
+    const auto process = processNames_.find(origin.process);
+    std::string name = thread.empty() ? "marks" : "thread " + thread;
+    if (named != threadNames_.end() && !named->second.empty())
+        name = named->second;
+    else if (process != processNames_.end() && (thread.empty() || thread == "0"))
+        name = process->second;
+    return origin.role == Role::Async ? "async " + name : name;
+}
+
 void TraceEventMapper::nameLanes()
 {
+    std::map<std::string, std::size_t> uses;
     for (std::size_t i = 0; i < trace_.lanes.size(); ++i) {
-        SourceLane& lane = trace_.lanes[i];
-        const LaneOrigin& origin = origins_[i];
-        if (origin.role == Role::Counter)
-            continue;
-        const std::string& thread = trace_.strings[origin.thread];
-        const std::string& process = trace_.strings[origin.process];
-        const std::string stream = thread.starts_with("stream") ? thread : "stream " + thread;
-        const auto named = threadNames_.find(std::uint64_t{ origin.process } << 32 | origin.thread);
-        switch (origin.role) {
-        case Role::Compute:
-            lane.name = stream;
-            break;
-        case Role::Communication:
-            lane.name = "communication " + stream;
-            break;
-        case Role::Copy:
-            lane.name = "copy " + stream;
-            break;
-        case Role::Sync:
-            lane.name = "sync " + stream;
-            break;
-        case Role::Device:
-            lane.name = "annotation " + stream;
-            break;
-        default:
-            lane.name = named != threadNames_.end() && !named->second.empty() ? named->second : "thread " + thread;
-            if (const auto it = processNames_.find(origin.process); it != processNames_.end() && thread.empty())
-                lane.name = it->second;
-            if (origin.role == Role::Async)
-                lane.name = "async " + lane.name;
-        }
-        // Two devices or processes of one rank stay apart.
-        lane.name += process.empty() ? "" : " · " + process;
+        if (origins_[i].role != Role::Counter)
+            trace_.lanes[i].name = nameOf(i);
+        ++uses[trace_.lanes[i].name];
+    }
+    // Two devices or processes of one rank stay apart.
+    for (std::size_t i = 0; i < trace_.lanes.size(); ++i) {
+        if (uses[trace_.lanes[i].name] > 1)
+            trace_.lanes[i].name += " · " + trace_.strings[origins_[i].process];
     }
 }
 

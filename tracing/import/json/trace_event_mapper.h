@@ -50,6 +50,8 @@ private:
     void append(std::uint32_t lane, Times times, const JsonEvent& event, SourceKind kind, std::int64_t extra);
     void lose(const std::string& kind, std::int64_t count = 1) { losses_[kind] += count; }
     void nameLanes();
+    std::string nameOf(std::size_t lane) const;
+    std::string communicationName(std::size_t lane) const;
 
     SourceTrace& trace_;
     CollectiveLinker linker_;
