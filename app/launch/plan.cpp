@@ -25,11 +25,49 @@ Plan::Fault faultOf(const QJsonValue& value)
 {
     if (value.isObject())
         return { value.toObject()["key"].toString(), value.toObject()["message"].toString() };
-    // "parallel.pp = 3: allowed is ..."
+    // "parallel.pp = 3: allowed is ...", "model.foo: unknown key; ..."
     const QString message = value.toString();
-    const qsizetype end = message.indexOf(QLatin1String(" = "));
-    const QString key = end > 0 ? message.left(end) : QString();
+    const QString key = message.section(QLatin1Char(':'), 0, 0).section(QLatin1String(" = "), 0, 0);
     return { key.contains(QLatin1Char(' ')) ? QString() : key, message };
+}
+
+double number(const QJsonObject& object, const char* key) { return object[QLatin1String(key)].toDouble(); }
+
+/// "2 ranks: dp 1, tp 1, pp 2, ep 1 · 1 thread each", what a rank keeps, the schedule, and the backend's warnings.
+QStringList summaryOf(const QJsonObject& plan)
+{
+    QStringList lines;
+    const QJsonObject layout = plan["layout"].toObject();
+    if (!layout.isEmpty()) {
+        const int ranks = plan["ranks"].toInt();
+        const int threads = plan["threads"].toInt();
+        QString line = QStringLiteral("%1: dp %2, tp %3, pp %4, ep %5 · %6 each")
+                           .arg(ranks == 1 ? QStringLiteral("1 rank") : QStringLiteral("%1 ranks").arg(ranks))
+                           .arg(number(layout, "dp"))
+                           .arg(number(layout, "tp"))
+                           .arg(number(layout, "pp"))
+                           .arg(number(layout, "ep"))
+                           .arg(threads == 1 ? QStringLiteral("1 thread") : QStringLiteral("%1 threads").arg(threads));
+        if (plan["ranks_share_cores"].toBool())
+            line += QStringLiteral(" · they share %1 cores").arg(plan["cores"].toInt());
+        lines << line;
+        double most = 0;
+        for (const QJsonValue& rank : layout["ranks"].toArray())
+            most = std::max(most, number(rank.toObject(), "memory_bytes"));
+        lines << QStringLiteral("%1 million parameters · at most %2 MB a rank")
+                     .arg(number(plan, "parameters") / 1e6, 0, 'g', 3)
+                     .arg(most / 1e6, 0, 'f', 0);
+    }
+    const QJsonObject schedule = plan["schedule"].toObject();
+    if (!schedule.isEmpty() && number(layout, "pp") > 1) {
+        lines << QStringLiteral("%1, %2 micro-batches · a balanced pipeline is idle for %3 % of a step")
+                     .arg(schedule["name"].toString())
+                     .arg(schedule["micro_batches"].toInt())
+                     .arg(100 * number(schedule, "bubble_share"), 0, 'f', 1);
+    }
+    for (const QJsonValue& warning : plan["warnings"].toArray())
+        lines << warning.toString();
+    return lines;
 }
 
 } // namespace
@@ -59,8 +97,7 @@ tracing::Result<Plan> parsePlan(const QByteArray& json)
     const QJsonObject object = document.object();
     Plan plan;
     plan.ranks = object["ranks"].toInt();
-    for (const QJsonValue& line : object["summary"].toArray())
-        plan.summary.push_back(line.toString());
+    plan.summary = summaryOf(object);
     for (const QJsonValue& each : object["keys"].toArray()) {
         const QJsonObject key = each.toObject();
         plan.keys.push_back({ key["key"].toString(), key["meaning"].toString(), key["allowed"].toString(), wordOf(key["value"]) });

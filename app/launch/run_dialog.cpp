@@ -22,7 +22,7 @@ const auto kSteps = QStringLiteral("train.steps");
 const auto kRanks = QStringLiteral("ranks");
 constexpr int kMost = 1'000'000;
 
-QString runFolder() { return QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) + "/runs"; }
+QString runFolder() { return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/rankscope/runs"; }
 
 } // namespace
 
@@ -55,6 +55,8 @@ RunDialog::RunDialog(const QVector<Sample>& samples, const QString& trainProgram
     form->setVerticalSpacing(10);
     addField(form, tr("Configuration"), buildSource(samples), QStringLiteral("data.path"));
     ranks_->setRange(1, kMost);
+    ranks_->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    ranks_->setEnabled(false);
     addField(form, tr("Ranks"), ranks_, kRanks);
     connect(ranks_, &QSpinBox::valueChanged, this, &RunDialog::ranksEdited);
     addNumber(form, tr("Replicas (dp)"), kDp);
@@ -151,6 +153,8 @@ QSpinBox* RunDialog::addNumber(QFormLayout* form, const QString& title, const QS
     auto* number = new QSpinBox;
     // What is allowed is the backend's to say: its words stand at the field, the box itself refuses nothing.
     number->setRange(0, kMost);
+    number->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    number->setEnabled(false); // until its value is known
     connect(number, &QSpinBox::valueChanged, this, [this, key](int value) {
         if (filling_)
             return;
@@ -234,12 +238,16 @@ void RunDialog::show(const Plan& plan)
         const Plan::Key* key = plan.key(field.key());
         if (!key)
             continue;
-        if (!touched_.contains(field.key()))
+        // A plan that was refused says nothing about the other fields.
+        if (plan.isRunnable() && !touched_.contains(field.key()))
             field.value()->setValue(key->value.toInt());
+        field.value()->setEnabled(true);
         field.value()->setToolTip(key->meaning + "\n" + tr("allowed: %1").arg(key->allowed));
     }
-    if (plan.ranks > 0)
+    if (plan.ranks > 0) {
+        ranks_->setEnabled(true);
         ranks_->setValue(plan.ranks);
+    }
     filling_ = false;
     for (const QString& key : faults_.keys())
         setFault(key, plan.faultsOf(key));

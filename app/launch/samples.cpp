@@ -10,13 +10,27 @@ namespace {
 
 constexpr int kLevelsUp = 4; // build/release/bin lies three under the source tree
 
-QString firstComment(const QString& path)
+/// The first sentence of the comment that the file begins with.
+QString firstSentence(const QString& path)
 {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return {};
-    const QString line = QString::fromUtf8(file.readLine()).trimmed();
-    return line.startsWith(QLatin1Char('#')) ? line.mid(1).trimmed() : QString();
+    QStringList words;
+    while (!file.atEnd()) {
+        const QString line = QString::fromUtf8(file.readLine()).trimmed();
+        if (!line.startsWith(QLatin1Char('#')) || line.size() == 1)
+            break;
+        words << line.mid(1).trimmed();
+    }
+    QString text = words.join(QLatin1Char(' '));
+    const auto lead = QStringLiteral("What it shows: ");
+    if (text.startsWith(lead))
+        text.remove(0, lead.size());
+    const qsizetype end = text.indexOf(QLatin1String(". "));
+    if (end > 0)
+        text.truncate(end + 1);
+    return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
 }
 
 } // namespace
@@ -44,7 +58,7 @@ QVector<Sample> samplesIn(const QString& folder)
         return samples;
     const QDir dir(folder);
     for (const QFileInfo& file : dir.entryInfoList({ QStringLiteral("*.toml") }, QDir::Files, QDir::Name))
-        samples.push_back({ file.completeBaseName(), firstComment(file.filePath()), file.filePath() });
+        samples.push_back({ file.completeBaseName(), firstSentence(file.filePath()), file.filePath() });
     return samples;
 }
 

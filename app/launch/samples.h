@@ -8,7 +8,7 @@ namespace rankscope::app {
 /// A run configuration that comes with the program.
 struct Sample {
     QString name; ///< the file's name without its end
-    QString line; ///< the first comment in it: what it shows
+    QString line; ///< the first sentence of its first comment: what it shows
     QString path;
 };
 

@@ -3,6 +3,7 @@
 #include "tracing/analysis/wording.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace rankscope::app {
@@ -170,14 +171,23 @@ void fillSteps(const RunAnalysis& analysis, OverviewModel& model)
     }
 }
 
-/// The step that a moment lies in; before the first one: the first.
-double stepAt(const std::vector<tracing::StepSpan>& steps, std::int64_t timeNs)
+/// A rank's own steps by begin; the run's steps begin with the first rank that enters them.
+std::vector<tracing::Step> stepsOf(const std::vector<tracing::Step>& all, std::int32_t rank)
 {
-    const auto after = std::upper_bound(steps.begin(), steps.end(), timeNs,
-        [](std::int64_t time, const tracing::StepSpan& step) { return time <= step.window.beginNs; });
-    if (after == steps.begin())
-        return static_cast<double>(steps.front().step);
-    return static_cast<double>(std::prev(after)->step);
+    std::vector<tracing::Step> steps;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [rank](const auto& step) { return step.rank == rank; });
+    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.beginNs < b.beginNs; });
+    return steps;
+}
+
+/// The step after which a value was noted: the last one that had begun; before the first one: the one before that.
+double stepAt(const std::vector<tracing::Step>& steps, std::int64_t timeNs)
+{
+    if (steps.empty())
+        return 0;
+    const auto after = std::partition_point(
+        steps.begin(), steps.end(), [timeNs](const tracing::Step& step) { return step.beginNs < timeNs; });
+    return static_cast<double>(after == steps.begin() ? steps.front().step - 1 : std::prev(after)->step);
 }
 
 void fillLoss(const RunAnalysis& analysis, OverviewModel& model)
@@ -187,9 +197,10 @@ void fillLoss(const RunAnalysis& analysis, OverviewModel& model)
         if (!series || series->samples.empty())
             return;
         LineSeries line { name, {} };
+        const auto steps = stepsOf(analysis.facts.steps, series->rank);
         for (const auto& sample : series->samples) {
             const double x = analysis.allSteps.empty() ? static_cast<double>(line.points.size())
-                                                       : stepAt(analysis.allSteps, sample.timeNs);
+                                                       : stepAt(steps, sample.timeNs);
             line.points.push_back({ x, sample.value });
         }
         model.lossHint += (model.lossHint.isEmpty() ? "" : ", ") + name
@@ -225,9 +236,7 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
     model.ranks = rankRows(analysis);
     model.ranksHint = QStringLiteral("slowest first · bar = rank’s own window, 100 %");
     if (const auto cores = analysis.sharedCores()) {
-        model.sharedCores = QStringLiteral("%1 ranks share %2 cores")
-                                .arg(analysis.ranks.size())
-                                .arg(*cores);
+        model.sharedCores = text(tracing::plural(std::ssize(analysis.ranks), "rank") + " share " + tracing::plural(*cores, "core"));
     }
     fillSteps(analysis, model);
     fillLoss(analysis, model);

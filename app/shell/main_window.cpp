@@ -278,7 +278,9 @@ void MainWindow::updateTimelineFile()
         return timeline_->closeFile();
     recentFiles_.add(path);
     timeline_->openFile(path);
-    timeline_->setFollowing(following_);
+    // A run just opened is shown as a whole; one that is watched keeps its head in view.
+    if (following_)
+        timeline_->setFollowing(true);
 }
 
 void MainWindow::updateHeader()

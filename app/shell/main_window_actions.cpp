@@ -172,10 +172,8 @@ void MainWindow::runEnded(const QString& message)
 
 void MainWindow::showEvidence(tracing::Window window)
 {
-    // A little of what is around it, so that one sees where it begins and ends.
-    const std::int64_t margin = window.durationNs() / 10;
     showView(View::Timeline);
-    timeline_->showWindow({ window.beginNs - margin, window.endNs + margin });
+    timeline_->showWindow(window); // it adds a little of what is around
 }
 
 void MainWindow::showStep(std::int64_t step)

@@ -1,0 +1,35 @@
+#include "app/launch/samples.h"
+
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::app {
+namespace {
+
+TEST(Samples, AreDescribedByTheFirstSentenceOfTheirComment)
+{
+    const support::TemporaryDirectory directory;
+    directory.write("b.toml", "# What it shows: two stages that\n# take turns. More words.\n#\n[model]\n");
+    directory.write("a.toml", "[model]\n");
+    directory.write("notes.txt", "no sample");
+    const auto samples = samplesIn(QString::fromStdString(directory.path().string()));
+    ASSERT_EQ(samples.size(), 2);
+    EXPECT_EQ(samples[0].name, "a");
+    EXPECT_EQ(samples[0].line, "");
+    EXPECT_EQ(samples[1].line, "Two stages that take turns.");
+}
+
+TEST(Samples, AreFoundInTheTreeThatTheProgramWasBuiltIn)
+{
+    const support::TemporaryDirectory directory;
+    std::filesystem::create_directories(directory / "samples");
+    std::filesystem::create_directories(directory / "build/dev/bin");
+    directory.write("samples/quickstart.toml", "");
+    const auto folder = QString::fromStdString((directory / "build/dev/bin").string());
+    EXPECT_TRUE(sampleFolder(folder).endsWith("/samples"));
+    EXPECT_EQ(sampleFolder("/nowhere/bin"), "");
+}
+
+} // namespace
+} // namespace rankscope::app

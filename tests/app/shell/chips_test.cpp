@@ -1,0 +1,58 @@
+#include "app/shell/chips.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::app {
+namespace {
+
+RunSnapshot twoRanks()
+{
+    RunSnapshot run;
+    run.run.source = "rankscope";
+    run.run.worldSize = 2;
+    run.ranks.resize(2);
+    run.ranks[1].clockErrorNs = 80'000;
+    run.window = { 0, 3'304'000'000 };
+    return run;
+}
+
+QStringList texts(const QVector<Chip>& chips)
+{
+    QStringList all;
+    for (const Chip& chip : chips)
+        all << chip.text;
+    return all;
+}
+
+TEST(Chips, SayRanksStepsDurationSourceAndClock)
+{
+    tracing::RunAnalysis analysis;
+    analysis.counted = tracing::StepRange { 4, 6 };
+    const QStringList expected { "2 ranks", "steps 4 to 6", "3.30 s", "rankscope", "clock ±0.08 ms" };
+    EXPECT_EQ(texts(runChips(twoRanks(), &analysis, RunSession::Progress::Finished, 0)), expected);
+}
+
+TEST(Chips, SayHowLiveTheRunIs)
+{
+    const auto live = runChips(twoRanks(), nullptr, RunSession::Progress::Live, 420'000'000);
+    EXPECT_EQ(live.back().text, "live, 0.4 s behind");
+    EXPECT_TRUE(live.back().isLive);
+    EXPECT_EQ(runChips(twoRanks(), nullptr, RunSession::Progress::Stalled, 0).back().text, "not finished");
+}
+
+TEST(Chips, SayThatRanksAreMissing)
+{
+    RunSnapshot run = twoRanks();
+    run.run.worldSize = 128;
+    EXPECT_EQ(runChips(run, nullptr, RunSession::Progress::Finished, 0).front().text, "2 of 128 ranks");
+}
+
+TEST(LossLine, SumsByKindAndSaysWhereNothingWasLost)
+{
+    EXPECT_EQ(lossLine({}), "nothing dropped, nothing repaired");
+    EXPECT_EQ(lossLine({ { "ring full", 3, "rank 0" }, { "ring full", 1000, "rank 1" }, { "rank lost", 1, "" } }),
+        "ring full: 1,003 · rank lost: 1");
+}
+
+} // namespace
+} // namespace rankscope::app

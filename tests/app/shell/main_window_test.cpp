@@ -1,0 +1,145 @@
+#include "app/shell/main_window.h"
+
+#include "app/panels/welcome_panel.h"
+#include "app/shell/header_bar.h"
+#include "app/shell/help_dialog.h"
+#include "app/shell/notice_bar.h"
+#include "app/shell/overview_page.h"
+#include "app/timeline/timeline_widget.h"
+#include "tests/app/support/qt_wait.h"
+#include "tests/app/support/sample_run.h"
+#include "tests/support/temporary_directory.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QPushButton>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace rankscope::app {
+namespace {
+
+class MainWindowTest : public testing::Test {
+protected:
+    QString path(const char* name) const { return QString::fromStdString((directory_ / name).string()); }
+
+    void openSample()
+    {
+        writeSampleRun(directory_ / "run.rsdb");
+        window_.show();
+        window_.open(path("run.rsdb"));
+        ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+        ASSERT_TRUE(window_.failure().isEmpty()) << window_.failure().toStdString();
+    }
+
+    const OverviewModel& overview() { return window_.overviewPage().panel().model(); }
+
+    support::TemporaryDirectory directory_;
+    QSettings settings_ { QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
+    Look look_ { Theme::Dark };
+    MainWindow window_ { look_, settings_ };
+};
+
+TEST_F(MainWindowTest, ShowsTheRunsFactsAndItsHeadline)
+{
+    openSample();
+    const QStringList chips = window_.header().chipTexts();
+    EXPECT_TRUE(chips.contains("2 ranks")) << chips.join(',').toStdString();
+    EXPECT_TRUE(chips.contains("steps 2 to 5"));
+    EXPECT_TRUE(chips.contains("500 ms"));
+    EXPECT_EQ(overview().bigNumber, "65.0 %");
+    EXPECT_EQ(window_.statusText(), "nothing dropped, nothing repaired");
+}
+
+TEST_F(MainWindowTest, FollowsARunThatGrows)
+{
+    window_.show();
+    window_.follow(path("live.rsdb"));
+    EXPECT_EQ(window_.session().state(), RunSession::State::Opening);
+    support::TraceBuilder trace(directory_ / "live.rsdb", 2);
+    addStep(trace, 1);
+    ASSERT_TRUE(waitFor([&] { return overview().steps.size() == 1; }));
+    for (int step = 2; step <= 5; ++step)
+        addStep(trace, step);
+    ASSERT_TRUE(waitFor([&] { return overview().steps.size() == 5 && overview().loss.size() == 2; }));
+    EXPECT_TRUE(window_.timelineView().following());
+    std::thread recorder([&] { trace.finish(); });
+    EXPECT_TRUE(waitFor([&] { return window_.analysis().isComplete(); }));
+    recorder.join();
+    EXPECT_EQ(overview().bigNumber, "65.0 %");
+}
+
+TEST_F(MainWindowTest, CopiesAtMostTwentyLinesOfText)
+{
+    openSample();
+    for (QPushButton* button : window_.overviewPage().findChildren<QPushButton*>()) {
+        if (button->text() == "Copy")
+            button->click();
+    }
+    const QString text = QApplication::clipboard()->text();
+    EXPECT_LE(text.trimmed().split('\n').size(), 20);
+    EXPECT_TRUE(text.contains("65.0 %")) << text.toStdString();
+}
+
+TEST_F(MainWindowTest, SavesAsPictureTextAndJson)
+{
+    openSample();
+    EXPECT_EQ(window_.saveOverviewTo(path("o.png")), "");
+    EXPECT_FALSE(QImage(path("o.png")).isNull());
+    EXPECT_EQ(window_.saveOverviewTo(path("o.json")), "");
+    EXPECT_NE(support::readText(directory_ / "o.json").find("\"ranks\""), std::string::npos);
+    EXPECT_EQ(window_.saveOverviewTo(path("o.txt")), "");
+    EXPECT_TRUE(window_.saveOverviewTo("/nowhere/o.txt").contains("cannot be written"));
+}
+
+TEST_F(MainWindowTest, StepLeadsToTheTimelineAtThatStep)
+{
+    openSample();
+    emit window_.overviewPage().panel().stepRequested(3);
+    EXPECT_EQ(window_.view(), MainWindow::View::Timeline);
+    const tracing::Window shown = window_.timelineView().visibleWindow();
+    // Step 3 lasts from 200 to 300 ms; a little of what is around may be seen.
+    EXPECT_NEAR(static_cast<double>(shown.beginNs), 200e6, 10e6);
+    EXPECT_NEAR(static_cast<double>(shown.endNs), 300e6, 10e6);
+}
+
+TEST_F(MainWindowTest, RemembersRecentRunsWithTheirHeadline)
+{
+    openSample();
+    window_.closeRun();
+    EXPECT_EQ(window_.view(), MainWindow::View::Welcome);
+    RecentFiles recent(settings_);
+    ASSERT_EQ(recent.entries().size(), 1);
+    EXPECT_EQ(recent.entries()[0].path, path("run.rsdb"));
+    EXPECT_TRUE(recent.entries()[0].headline.contains("rank 1")) << recent.entries()[0].headline.toStdString();
+    bool listed = false;
+    for (const QPushButton* entry : window_.welcomePanel().findChildren<QPushButton*>())
+        listed = listed || entry->toolTip() == path("run.rsdb");
+    EXPECT_TRUE(listed);
+}
+
+TEST_F(MainWindowTest, FailedRunIsSaidWhereThePersonLooks)
+{
+    window_.show();
+    window_.follow(path("never.rsdb"));
+    window_.runProcess().start("sh", { "-c", "echo 'rank 1: data.path /none: no such file' >&2; exit 3" });
+    ASSERT_TRUE(waitFor([&] { return !window_.notice().message().isEmpty(); }));
+    EXPECT_EQ(window_.notice().message(), "The run failed: rank 1: data.path /none: no such file");
+    EXPECT_EQ(window_.session().state(), RunSession::State::Closed); // no file will come any more
+}
+
+TEST_F(MainWindowTest, HelpListsTheKeysAsTheyAreBound)
+{
+    QStringList keys;
+    for (const auto& [key, meaning] : HelpDialog::bindingsOf(window_.actions()))
+        keys << key + " " + meaning;
+    EXPECT_TRUE(keys.contains("Ctrl+O Open")) << keys.join('\n').toStdString();
+    EXPECT_TRUE(keys.contains("Ctrl+N New run"));
+    EXPECT_TRUE(keys.contains("?, F1 Keys"));
+}
+
+} // namespace
+} // namespace rankscope::app
