@@ -39,14 +39,11 @@ build() {
     fi
 }
 
-# Opens the app on the file as soon as there is one.
+# Opens the app, which waits for the file.
 app=
 open_app() {
     [[ -n ${DISPLAY:-} ]] || return 0
-    (
-        until [[ -e $run ]]; do sleep 0.2; done
-        exec "$bin/rankscope-app" --live "$run"
-    ) >"$out/app.log" 2>&1 9>&- &
+    "$bin/rankscope-app" --live "$run" >"$out/app.log" 2>&1 9>&- &
     app=$!
 }
 
@@ -90,9 +87,8 @@ if app_is_open; then
     echo "The app shows the run. To open it again: $bin/rankscope open $run"
 else
     [[ -z $app ]] || echo "The app could not open a window (see $out/app.log); drawing pictures instead."
-    for view in timeline overview; do
-        quietly "$view" "$bin/rankscope-app" --render "$out/$view.png" --view "$view" "$run"
-    done
+    quietly overview "$bin/rankscope-app" --render "$out/overview.png" --view overview "$run"
+    quietly timeline "$bin/rankscope-app" --render "$out/timeline.png" --view timeline --window "steps 10:12" "$run"
     cat <<FILES
 No display, so the app drew pictures:
   $out/timeline.png
