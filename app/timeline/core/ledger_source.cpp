@@ -101,7 +101,7 @@ std::vector<FoldRecord> foldsOf(const RankTiles& tiles, Window window)
     return folds;
 }
 
-SpanRecord spanOf(const tracing::LabelledInterval& interval)
+SpanRecord spanOf(const tracing::LabelledInterval& interval, Window read, Window run)
 {
     SpanRecord span;
     span.beginNs = interval.beginNs;
@@ -111,6 +111,8 @@ SpanRecord spanOf(const tracing::LabelledInterval& interval)
     span.phase = interval.phase;
     span.peer = interval.awaitedRank;
     span.overCommunication = interval.communicationHidden;
+    span.cut = (interval.beginNs == read.beginNs && read.beginNs > run.beginNs)
+        || (interval.endNs == read.endNs && read.endNs < run.endNs);
     return span;
 }
 
@@ -138,7 +140,7 @@ tracing::Result<LaneContent> loadLedger(
         return intervals.error();
     SpanFolder folder(nsPerPx);
     for (const tracing::LabelledInterval& interval : *intervals)
-        folder.add(spanOf(interval));
+        folder.add(spanOf(interval, recorded, facts.window));
     folder.finish(content);
     return content;
 }

@@ -1,0 +1,127 @@
+#include "app/timeline/core/labels.h"
+#include "app/timeline/core/lane_source.h"
+#include "app/timeline/core/ledger_source.h"
+
+#include "tests/app/timeline/straggler_run.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace rankscope::app::timeline {
+namespace {
+
+using tracing::LaneKind;
+using tracing::SpanClass;
+
+class SourceTest : public testing::Test {
+protected:
+    SourceTest()
+    {
+        const auto file = folder_ / "run.rsdb";
+        writeStragglerRun(file);
+        reader_.emplace(std::move(*tracing::TraceReader::open(file.string())));
+        facts_ = *readRunFacts(*reader_);
+    }
+
+    const tracing::Lane& lane(std::int32_t rank, LaneKind kind) const
+    {
+        return *std::find_if(facts_->lanes.begin(), facts_->lanes.end(),
+            [&](const tracing::Lane& lane) { return lane.rank == rank && lane.kind == kind; });
+    }
+    LaneContent load(std::int32_t rank, LaneKind kind, tracing::Window window, double nsPerPx)
+    {
+        return *loadLane(*reader_, *facts_, lane(rank, kind), window, nsPerPx);
+    }
+
+    support::TemporaryDirectory folder_;
+    std::optional<tracing::TraceReader> reader_;
+    std::shared_ptr<const RunFacts> facts_;
+};
+
+TEST_F(SourceTest, SplitsACollectiveAtTheLastEntryAndNamesWhoWasLate)
+{
+    const LaneContent content = load(0, LaneKind::Communication, { 0, 1'000'000'000 }, 1'000'000);
+    ASSERT_EQ(content.spans.size(), 1U);
+    const SpanRecord& span = content.spans[0];
+    EXPECT_TRUE(span.matched);
+    EXPECT_EQ(span.splitNs, 900'000'000);
+    EXPECT_EQ(span.lateRank, 2);
+    EXPECT_EQ(waitLabel(span).front(), "W 400 ms waiting for rank 2");
+    EXPECT_EQ(transferLabel(span).front(), "T 30.0 ms");
+}
+
+TEST_F(SourceTest, BubblesSayTheirPhaseAndWhomTheyWaitFor)
+{
+    const LaneContent content = load(2, LaneKind::Compute, { 0, 1'000'000'000 }, 1'000'000);
+    ASSERT_EQ(content.spans.size(), 10U); // the bubble, 8 kernels, the optimizer
+    EXPECT_EQ(content.spans[0].spanClass, SpanClass::Bubble);
+    EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "B fill 100 ms, waits for rank 0");
+    EXPECT_EQ(spanLabel(content.spans[1], *facts_).front(), "attention forward   49.0 ms");
+}
+
+TEST_F(SourceTest, AKernelsHoverTextGivesItsRates)
+{
+    const LaneContent content = load(0, LaneKind::Compute, { 0, 40'000'000 }, 100'000);
+    Hit hit;
+    hit.span = content.spans.front();
+    const std::vector<std::string> lines = hoverLines(hit, *facts_);
+    ASSERT_GE(lines.size(), 3U);
+    EXPECT_EQ(lines[0], "attention forward");
+    EXPECT_EQ(lines[1], "49.0 ms   at 0 ns");
+    // 40 GFLOP and 120 MB in 49 ms.
+    EXPECT_EQ(lines[2], "816 GFLOP/s   120 MB   2.45 GB/s");
+}
+
+TEST_F(SourceTest, AFoldsHoverTextCountsWhatIsInIt)
+{
+    Hit hit;
+    hit.fold = FoldRecord{ 0, 1000, 412, 710, 1000, SpanClass::Compute, 0, 0, 3'100'000, SpanClass::Compute };
+    EXPECT_EQ(hoverLines(hit, *facts_).front(), "412 spans, 71 % full, longest 3.10 ms");
+}
+
+TEST_F(SourceTest, HostRangesKeepTheirDepth)
+{
+    const LaneContent content = load(2, LaneKind::Host, { 0, 1'000'000'000 }, 1'000'000);
+    EXPECT_EQ(content.levels, 3);
+    EXPECT_EQ(content.spans.front().range, tracing::RangeKind::Step);
+    EXPECT_EQ(content.spans.front().level, 0);
+    const bool hasData = std::any_of(content.spans.begin(), content.spans.end(),
+        [](const SpanRecord& span) { return span.spanClass == SpanClass::Data && span.level == 1; });
+    EXPECT_TRUE(hasData);
+}
+
+TEST_F(SourceTest, ACounterKeepsItsValueIntoTheWindow)
+{
+    // The samples stand at 10, 450 and 950 ms of each second.
+    const LaneContent content = load(0, LaneKind::Counter, { 500'000'000, 600'000'000 }, 1'000'000);
+    ASSERT_EQ(content.samples.size(), 1U);
+    EXPECT_EQ(content.samples[0].last, 1400);
+    EXPECT_EQ(content.samples[0].endNs, 950'000'000);
+    EXPECT_EQ(counterRange(content, "MB"), "900 to 1400");
+}
+
+TEST_F(SourceTest, TheLedgerLaneLeavesNoRecordedTimeWithoutALabel)
+{
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+        const LaneContent content = *loadLedger(*reader_, *facts_, rank, facts_->window, 1000);
+        std::int64_t covered = 0;
+        for (const SpanRecord& span : content.spans)
+            covered += span.durationNs();
+        EXPECT_TRUE(content.folds.empty());
+        EXPECT_EQ(covered, facts_->window.durationNs()) << rank;
+    }
+}
+
+TEST_F(SourceTest, ALedgerStretchThatTheWindowCutsClaimsNoLength)
+{
+    // All of the window lies in rank 0's wait from 500 to 900 ms.
+    const LaneContent content = *loadLedger(*reader_, *facts_, 0, { 600'000'000, 700'000'000 }, 100'000);
+    ASSERT_EQ(content.spans.size(), 1U);
+    EXPECT_TRUE(content.spans[0].cut);
+    EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "W wait");
+}
+
+} // namespace
+} // namespace rankscope::app::timeline
