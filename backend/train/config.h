@@ -47,6 +47,18 @@ struct Config {
         std::string tokenizer = "byte";
         double holdout = 0.1;
     } data;
+    struct Checkpoint {
+        std::string dir;
+        int every = 0;
+        int keep = 2;
+        bool async = false;
+        bool resume = false;
+    } checkpoint;
+    /// For the launcher, which reads them from the plan.
+    struct Recovery {
+        int restarts = 0;
+        double hangSeconds = 0;
+    } recovery;
     std::vector<Link> links;
 
     MeshSizes meshSizes() const { return { parallel.dp, parallel.tp, parallel.pp, parallel.ep }; }

@@ -69,6 +69,19 @@ const std::vector<ConfigKey>& table()
         { "data.tokenizer", "how text becomes tokens", RS_FIELD(std::string, data.tokenizer), 0, 0, { "byte" } },
         { "data.holdout", "share of the text, at its end, that is never trained on; 0 for none",
             RS_FIELD(double, data.holdout), 0, 0.5 },
+        { "checkpoint.dir", "folder of the checkpoints; a relative one is in the working directory",
+            RS_FIELD(std::string, checkpoint.dir) },
+        { "checkpoint.every", "steps between two checkpoints; 0 for none", RS_FIELD(int, checkpoint.every), 0, kMany },
+        { "checkpoint.keep", "newest checkpoints of a run that stay; older ones are removed",
+            RS_FIELD(int, checkpoint.keep), 1, kMany },
+        { "checkpoint.async", "copies the state first and writes it behind the next steps",
+            RS_FIELD(bool, checkpoint.async) },
+        { "checkpoint.resume", "goes on from the newest complete checkpoint in the folder, also another run's",
+            RS_FIELD(bool, checkpoint.resume) },
+        { "recovery.restarts", "times that a run whose ranks failed is started again", RS_FIELD(int, recovery.restarts),
+            0, 1000 },
+        { "recovery.hang_seconds", "time without progress after which ranks count as hung; 0 for never",
+            RS_FIELD(double, recovery.hangSeconds), 0, kMany },
     };
     return keys;
 }
@@ -144,6 +157,13 @@ bool assign(Config& config, const ConfigKey& key, std::string& (*field)(Config&)
     field(config) = *text;
     return true;
 }
+bool assign(Config& config, const ConfigKey&, bool& (*field)(Config&), const RawValue& value)
+{
+    const auto* flag = std::get_if<bool>(&value);
+    if (flag)
+        field(config) = *flag;
+    return flag != nullptr;
+}
 bool assign(Config& config, const ConfigKey& key, std::vector<double>& (*field)(Config&), const RawValue& value)
 {
     const auto* list = std::get_if<std::vector<double>>(&value);
@@ -161,7 +181,7 @@ std::span<const LinkKey> linkKeys() { return kLinkKeys; }
 
 std::string_view ConfigKey::type() const
 {
-    constexpr std::array<std::string_view, 4> types{ "integer", "number", "text", "two numbers" };
+    constexpr std::array<std::string_view, 5> types{ "integer", "number", "text", "two numbers", "true or false" };
     return types[field.index()];
 }
 
@@ -171,6 +191,8 @@ std::string ConfigKey::allowed() const
         return words.empty() ? "any text" : fmt::format("{}", fmt::join(words, ", "));
     if (std::holds_alternative<std::vector<double>& (*)(Config&)>(field))
         return "two numbers, 0 to below 1: [0.9, 0.95]";
+    if (std::holds_alternative<bool& (*)(Config&)>(field))
+        return "true, false";
     return spellRange(least, most, std::holds_alternative<int& (*)(Config&)>(field));
 }
 

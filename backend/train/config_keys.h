@@ -13,7 +13,7 @@ namespace rankscope::backend {
 /// One key of a run configuration. The table of all drives parsing, refusal, --plan and --help.
 struct ConfigKey {
     using Field = std::variant<int& (*)(Config&), double& (*)(Config&), std::string& (*)(Config&),
-        std::vector<double>& (*)(Config&)>;
+        std::vector<double>& (*)(Config&), bool& (*)(Config&)>;
 
     std::string_view name; ///< "model.layers"
     std::string_view meaning;
@@ -21,7 +21,7 @@ struct ConfigKey {
     double least = 0, most = 0; ///< numbers: both ends allowed
     std::vector<std::string_view> words{}; ///< texts: what is allowed; empty: any
 
-    std::string_view type() const; ///< "integer", "number", "text", "two numbers"
+    std::string_view type() const; ///< "integer", "number", "text", "two numbers", "true or false"
     std::string allowed() const; ///< "1 to 1000", "fp32"
     std::string value(const Config& config) const; ///< as TOML
 };

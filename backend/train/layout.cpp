@@ -37,6 +37,13 @@ void checkModel(const Config& config, std::vector<std::string>& problems)
         problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
 }
 
+void checkCheckpoints(const Config& config, std::vector<std::string>& problems)
+{
+    if (config.checkpoint.dir.empty() && (config.checkpoint.every > 0 || config.checkpoint.resume))
+        problems.emplace_back("checkpoint.dir is not set: name a folder, or set checkpoint.every to 0 and "
+                              "checkpoint.resume to false");
+}
+
 void checkLinks(const Config& config, std::vector<std::string>& problems)
 {
     const int world = config.meshSizes().worldSize();
@@ -80,6 +87,7 @@ std::vector<std::string> problemsOf(const Config& config)
         problems.push_back(mesh.error().message());
     checkModel(config, problems);
     checkLinks(config, problems);
+    checkCheckpoints(config, problems);
     checkDataPath(config, problems);
     return problems;
 }

@@ -44,6 +44,14 @@ TEST(Config, ReadsTheFileAndThenTheOverrides)
     EXPECT_EQ(config->links[0].delayUs, 40);
 }
 
+TEST(Config, AFlagIsTrueOrFalse)
+{
+    const auto config = loadConfig("", { "checkpoint.async=true" });
+    ASSERT_TRUE(config) << config.error().message();
+    EXPECT_TRUE(config->checkpoint.async);
+    EXPECT_EQ(refusal({ "checkpoint.async=1" }), "checkpoint.async = 1: allowed is true, false");
+}
+
 TEST(Config, APathInTheFileIsRelativeToIt)
 {
     const std::string path = writeToml("[data]\npath = \"texts/a.txt\"\n");
@@ -56,7 +64,8 @@ TEST(Config, RefusesUnknownKeysByNamingThoseThatExist)
 {
     EXPECT_EQ(refusal({ "batch.size=4" }), "batch.size: unknown key; [batch] has micro_batch, micro_batches");
     EXPECT_EQ(refusal({ "modle.layers=4" }),
-        "modle.layers: unknown section; there are model, parallel, batch, optimizer, train, data, link");
+        "modle.layers: unknown section; there are model, parallel, batch, optimizer, train, data, checkpoint, "
+        "recovery, link");
     EXPECT_EQ(refusal({ "link.0.speed=4" }),
         "link.0.speed: unknown key; write link.0.KEY with one of from, to, gbit_s, delay_us");
     EXPECT_EQ(refusal({ "train.steps" }), "train.steps: write key=value, for example parallel.pp=2");

@@ -30,6 +30,16 @@ std::string onlyProblem(const Config& config)
 
 TEST(Layout, AGoodConfigurationHasNoProblems) { EXPECT_TRUE(problemsOf(goodConfig()).empty()); }
 
+TEST(Layout, CheckpointsNeedAFolder)
+{
+    Config config = goodConfig();
+    config.checkpoint.every = 10;
+    EXPECT_EQ(onlyProblem(config),
+        "checkpoint.dir is not set: name a folder, or set checkpoint.every to 0 and checkpoint.resume to false");
+    config.checkpoint.dir = "checkpoints";
+    EXPECT_TRUE(problemsOf(config).empty());
+}
+
 TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
 {
     Config config = goodConfig();
