@@ -2,12 +2,14 @@
 #include "app/timeline/core/lane_source.h"
 #include "app/timeline/core/ledger_source.h"
 
+#include "tests/app/timeline/big_run.h"
 #include "tests/app/timeline/straggler_run.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace rankscope::app::timeline {
 namespace {
@@ -121,6 +123,64 @@ TEST_F(SourceTest, ALedgerStretchThatTheWindowCutsClaimsNoLength)
     ASSERT_EQ(content.spans.size(), 1U);
     EXPECT_TRUE(content.spans[0].cut);
     EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "W wait");
+}
+
+/// 120,000 kernels of four ranks: 9 steps of 100 ms, in each 88 ms of kernels (rank 3: 96), then the all-reduce.
+class TileSourceTest : public testing::Test {
+protected:
+    TileSourceTest()
+    {
+        const auto file = folder_ / "big.rsdb";
+        writeBigRun(file, 120'000);
+        reader_.emplace(std::move(*tracing::TraceReader::open(file.string())));
+        facts_ = *readRunFacts(*reader_);
+    }
+
+    support::TemporaryDirectory folder_;
+    std::optional<tracing::TraceReader> reader_;
+    std::shared_ptr<const RunFacts> facts_;
+};
+
+TEST_F(TileSourceTest, ManyEventsAreReadFromTilesAndCostNoMoreThanTheirPixels)
+{
+    const tracing::Window run = facts_->window;
+    const double nsPerPx = static_cast<double>(run.durationNs()) / 1000;
+    for (const tracing::Lane& lane : facts_->lanes) {
+        if (lane.kind != LaneKind::Compute)
+            continue;
+        const LaneContent content = *loadLane(*reader_, *facts_, lane, run, nsPerPx);
+        EXPECT_TRUE(content.fromTiles);
+        EXPECT_LE(content.spans.size() + content.folds.size(), 1000U);
+        std::int64_t count = static_cast<std::int64_t>(content.spans.size());
+        for (const FoldRecord& fold : content.folds)
+            count += fold.count;
+        std::int64_t rows = 0;
+        ASSERT_TRUE(reader_->visit<tracing::Kernel>(lane.id, run, [&](std::span<const tracing::Kernel> some) {
+            rows += static_cast<std::int64_t>(some.size());
+            return true;
+        }));
+        EXPECT_EQ(count, rows);
+    }
+}
+
+TEST_F(TileSourceTest, ALedgerOfManyEventsIsCountedFromTilesAndCoversTheRun)
+{
+    const tracing::Window run = facts_->window;
+    const LaneContent content = *loadLedger(*reader_, *facts_, 0, run, static_cast<double>(run.durationNs()) / 1000);
+    EXPECT_TRUE(content.fromTiles);
+    std::map<SpanClass, std::int64_t> byClass;
+    std::int64_t reached = run.beginNs;
+    for (const FoldRecord& fold : content.folds) {
+        EXPECT_EQ(fold.beginNs, reached);
+        reached = fold.endNs;
+        byClass[fold.cover] += fold.endNs - fold.beginNs;
+    }
+    EXPECT_EQ(reached, run.endNs);
+    // 88 ms of compute, 8 of wait and 4 of transfer in each 100, to the width of a cell.
+    const double whole = static_cast<double>(run.durationNs());
+    EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Compute]) / whole, 0.88, 0.02);
+    EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Wait]) / whole, 0.08, 0.02);
+    EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Transfer]) / whole, 0.04, 0.02);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "app/timeline/draw/painter.h"
 #include "app/timeline/present/raster_presenter.h"
 #include "app/timeline/timeline_widget.h"
-#include "tests/benchmarks/app/timeline/big_run.h"
+#include "tests/app/timeline/big_run.h"
 #include "tests/support/temporary_directory.h"
 
 #include <QApplication>

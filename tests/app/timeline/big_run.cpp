@@ -1,4 +1,4 @@
-#include "tests/benchmarks/app/timeline/big_run.h"
+#include "tests/app/timeline/big_run.h"
 
 #include "tracing/model/check.h"
 #include "tracing/store/tile_builder.h"
