@@ -57,7 +57,8 @@ void writeProvenance(tracing::Recorder& recorder, const Config& config, int rank
 {
     if (rank == 0)
         writeJob(recorder, config, text, mpiVersion);
-    const std::string of = fmt::format("rank.{}.", rank);
+    // The collector puts "rank.N." before the facts of every rank but 0, whose facts are the job's.
+    const std::string of = rank == 0 ? "rank.0." : "";
     recorder.provenance(of + "host", hostName());
     recorder.provenance(of + "system", systemName());
     recorder.provenance(of + "processor", processorName());

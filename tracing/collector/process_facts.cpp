@@ -42,7 +42,7 @@ Status countUpTo(TraceWriter& writer, const std::string& counter, std::uint64_t 
     return writer.setRingPosition(counter, total);
 }
 
-Status ProcessFacts::update(TraceWriter& writer, std::int32_t rank, RunFacts& run)
+Status ProcessFacts::update(TraceWriter& writer, std::int32_t rank, GatheredFacts& run)
 {
     if (isCorrupt_)
         return Done{};
@@ -64,14 +64,14 @@ Status ProcessFacts::update(TraceWriter& writer, std::int32_t rank, RunFacts& ru
     return Done{};
 }
 
-Status ProcessFacts::putRank(TraceWriter& writer, RunFacts& run, std::int32_t rank)
+Status ProcessFacts::putRank(TraceWriter& writer, GatheredFacts& run, std::int32_t rank)
 {
     RankInfo& info = run.ranks[rank];
     info.rank = rank;
     return writer.putRank(info);
 }
 
-Status ProcessFacts::take(const Fact& fact, TraceWriter& writer, std::int32_t rank, RunFacts& run)
+Status ProcessFacts::take(const Fact& fact, TraceWriter& writer, std::int32_t rank, GatheredFacts& run)
 {
     if (const auto* name = std::get_if<NameFact>(&fact)) {
         auto id = writer.name(name->text);

@@ -14,7 +14,7 @@
 namespace rankscope::tracing {
 
 /// What is known of the run as a whole, gathered from all processes.
-struct RunFacts {
+struct GatheredFacts {
     RunInfo run;
     std::map<std::int32_t, RankInfo> ranks;
 };
@@ -38,15 +38,15 @@ public:
     };
 
     /// Reads what is new, inside the writer's transaction.
-    Status update(TraceWriter& writer, std::int32_t rank, RunFacts& run);
+    Status update(TraceWriter& writer, std::int32_t rank, GatheredFacts& run);
 
     /// Local id 0 is no name; none where the file does not tell (a full disk, a torn tail).
     const Name* name(std::uint32_t local) const;
     const Group* group(std::uint32_t local) const;
 
 private:
-    Status take(const Fact& fact, TraceWriter& writer, std::int32_t rank, RunFacts& run);
-    static Status putRank(TraceWriter& writer, RunFacts& run, std::int32_t rank);
+    Status take(const Fact& fact, TraceWriter& writer, std::int32_t rank, GatheredFacts& run);
+    static Status putRank(TraceWriter& writer, GatheredFacts& run, std::int32_t rank);
 
     std::string path_;
     std::int64_t offset_ = 0;

@@ -84,7 +84,7 @@ private:
     TraceWriter writer_;
     std::optional<TraceReader> reader_;
     RunClock clock_;
-    RunFacts facts_;
+    GatheredFacts facts_;
     TileBuilder tiles_;
     Matcher matcher_;
     RecordSink sink_;
