@@ -161,7 +161,8 @@ void writeCaused(LedgerResult& result, const LedgerRow& whole, const std::vector
 
 std::string leafName(const LeafKey& key)
 {
-    const auto dimension = [&] { return std::string(toString(key.dimension)); };
+    // Without a known dimension the leaf stands alone: "wait".
+    const std::string dot = key.dimension == Dimension::None ? "" : "." + std::string(toString(key.dimension));
     switch (key.leaf) {
     case Leaf::Useful:
         return "useful";
@@ -182,15 +183,15 @@ std::string leafName(const LeafKey& key)
     case Leaf::Descheduled:
         return "descheduled";
     case Leaf::Transfer:
-        return "transfer." + dimension();
+        return "transfer" + dot;
     case Leaf::TransferIdeal:
-        return "transfer." + dimension() + ".ideal";
+        return "transfer" + dot + ".ideal";
     case Leaf::TransferExcess:
-        return "transfer." + dimension() + ".excess";
+        return "transfer" + dot + ".excess";
     case Leaf::Unsplit:
-        return "communication.unsplit." + dimension();
+        return "communication.unsplit" + dot;
     case Leaf::Wait:
-        return "wait." + dimension();
+        return "wait" + dot;
     case Leaf::BubbleFill:
         return "bubble.structural.fill";
     case Leaf::BubbleSteady:

@@ -133,7 +133,34 @@ private:
         Ns kept = to - from - lengthOf(unite(dropped));
         if (change_.hostGapsDropped.contains(rank.rank))
             kept -= to - from - lengthOf(unite(annotated));
-        return kept;
+        return kept - shortenedBy(r, from, to);
+    }
+
+    /// What gapTimes takes away from the labelled stretches between `from` and `to`.
+    Ns shortenedBy(std::size_t r, Ns from, Ns to) const
+    {
+        if (change_.gapTimes.empty())
+            return 0;
+        const auto& segments = recorded_.ranks[r].segments;
+        Ns taken = 0;
+        for (auto it = std::ranges::upper_bound(segments, from, {}, &Segment::end);
+             it != segments.end() && it->begin < to; ++it) {
+            const auto change = change_.gapTimes.find({ input_.ranks[r].rank, it->label });
+            if (change != change_.gapTimes.end())
+                taken += shortenedBy(change->second, std::max(it->begin, from), std::min(it->end, to));
+        }
+        return taken;
+    }
+
+    static Ns shortenedBy(const std::vector<StretchRatio>& stretches, Ns from, Ns to)
+    {
+        Ns taken = 0;
+        for (auto it = std::ranges::upper_bound(stretches, from, {}, &StretchRatio::end);
+             it != stretches.end() && it->begin < to; ++it) {
+            const Ns ns = std::min(it->end, to) - std::max(it->begin, from);
+            taken += ns - scaled(ns, it->ratio);
+        }
+        return taken;
     }
 
     void linkLocal(std::size_t r)

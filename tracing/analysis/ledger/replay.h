@@ -13,10 +13,20 @@ struct Ratio {
     std::int64_t denominator = 1;
 };
 
+/// Of one stretch of recorded time.
+struct StretchRatio {
+    Ns begin = 0;
+    Ns end = 0;
+    Ratio ratio{};
+};
+
 /// What is changed before a run is replayed. Everything may be combined.
 struct ReplayChange {
     std::set<std::pair<std::int32_t, AnnotationKind>> dropped; ///< gaps under these annotations of a rank vanish
     std::set<std::int32_t> hostGapsDropped; ///< ranks whose gaps without any annotation vanish
+    /// Gaps of a rank by their label in the ledger (host, launch, data, ...): what stays of them, stretch by stretch of
+    /// recorded time; other stretches stay. Not together with the two above.
+    std::map<std::pair<std::int32_t, Label>, std::vector<StretchRatio>> gapTimes;
     std::map<std::int32_t, Ratio> computeTimes; ///< duration of a rank's kernels; the optimizer's stay
     std::map<std::int32_t, Ratio> transferOfRank; ///< transfer part of a rank's communication
     std::map<Dimension, Ratio> transferOfDimension;

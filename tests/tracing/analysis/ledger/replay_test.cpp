@@ -118,6 +118,25 @@ TEST(Replay, FreeTransferTakesTheTransferAway)
     EXPECT_EQ(replay(input, computeLedger(input), change).end, 400);
 }
 
+TEST(Replay, AGapWithALabelKeepsTheShareThatTheChangeLeaves)
+{
+    // Rank 1's kernel begins 200 late because the host launches it at 180: host 180, launch 20. At half the host time
+    // it begins at 110, enters at 210, both leave at 230; rank 0 then computes 100.
+    LedgerInput input = lateRankOne();
+    ComputeOp& late = input.ranks[1].compute[0];
+    late.begin = 200;
+    late.launch = 180;
+    ReplayChange change;
+    change.gapTimes[{ 1, Label::Host }] = { { 0, 420, { 1, 2 } } };
+    EXPECT_EQ(replay(input, computeLedger(input), change).end, 330);
+    change.gapTimes[{ 1, Label::Host }] = { { 0, 420, { 0, 1 } } };
+    change.gapTimes[{ 1, Label::Launch }] = { { 0, 420, { 0, 1 } } };
+    EXPECT_EQ(replay(input, computeLedger(input), change).end, 220);
+    // Only the first 80 of the host's 180 go: 100 stay, and the launch.
+    change.gapTimes = { { { 1, Label::Host }, { { 0, 80, { 0, 1 } } } } };
+    EXPECT_EQ(replay(input, computeLedger(input), change).end, 340);
+}
+
 TEST(CriticalPath, AWaitHopsToTheLateRankAndTheSegmentsSumToTheWindow)
 {
     // Back from 420 on rank 0: compute 100, transfer 20, then the wait's end hops to rank 1 and its compute of 300.
