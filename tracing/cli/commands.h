@@ -48,6 +48,14 @@ struct ReportArguments {
 };
 int reportCommand(const ReportArguments& arguments);
 
+struct LedgerArguments {
+    std::string file;
+    bool json = false;
+    std::string steps; ///< "A:B" or empty
+    std::string by; ///< "rank,step,leaf", some of them, or empty
+};
+int ledgerCommand(const LedgerArguments& arguments);
+
 struct SqlArguments {
     std::string file;
     std::string text;

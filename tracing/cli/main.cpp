@@ -77,6 +77,18 @@ void addReport(CLI::App& app, ReportArguments& arguments, Chosen& chosen)
     command->callback([&] { chosen = [&] { return reportCommand(arguments); }; });
 }
 
+void addLedger(CLI::App& app, LedgerArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "ledger", "Accounts for every ns of every rank: one leaf each, with its cause",
+        "rankscope ledger run.rsdb --steps 10:20\n  rankscope ledger run.rsdb --by rank");
+    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command->add_flag("--json", arguments.json, "As JSON");
+    command->add_option("--steps", arguments.steps, "Steps A to B only")->type_name("A:B");
+    command->add_option("--by", arguments.by, "What to tell apart: rank, step, leaf (JSON: all, else leaf)")
+        ->type_name("rank,step,leaf");
+    command->callback([&] { chosen = [&] { return ledgerCommand(arguments); }; });
+}
+
 void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "sql", "Asks a run file in SQL, read only",
@@ -117,6 +129,7 @@ int run(int argc, char** argv)
     CollectArguments collect;
     InfoArguments info;
     ReportArguments report;
+    LedgerArguments ledger;
     SqlArguments sql;
     OpenArguments open;
     Chosen chosen;
@@ -124,6 +137,7 @@ int run(int argc, char** argv)
     addCollect(app, collect, chosen);
     addInfo(app, info, chosen);
     addReport(app, report, chosen);
+    addLedger(app, ledger, chosen);
     addSql(app, sql, chosen);
     addOpen(app, open, chosen);
     app.require_subcommand(1);

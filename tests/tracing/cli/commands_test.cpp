@@ -108,6 +108,48 @@ TEST_F(Commands, BriefReportFitsInAMessage)
     EXPECT_NE(outcome.output.find("Rank 1 is late to every all-reduce in dp"), std::string::npos) << outcome.output;
 }
 
+TEST_F(Commands, LedgerAsJsonSumsToTheCapacity)
+{
+    const std::string file = sample();
+    const auto ledger = json({ "ledger", file, "--json" });
+    EXPECT_EQ(ledger["schema"].GetInt(), 1);
+    EXPECT_EQ(ledger["capacity"]["ns"].GetInt64(), 400 * kMs);
+    EXPECT_TRUE(ledger["capacity"]["flop"].IsNull());
+    EXPECT_EQ(ledger["residual_ns"].GetInt64(), 0);
+    std::int64_t sum = 0;
+    for (const auto& leaf : ledger["leaves"].GetArray()) {
+        for (const char* key : { "leaf", "rank", "step", "attempt", "state", "ns", "flop", "low_ns", "high_ns",
+                 "culprit", "culprits", "cause" })
+            EXPECT_TRUE(leaf.HasMember(key)) << key;
+        sum += leaf["ns"].GetInt64();
+    }
+    EXPECT_EQ(sum, 400 * kMs);
+    std::int64_t waited = 0;
+    for (const auto& total : ledger["totals"].GetArray()) {
+        for (const char* key : { "leaf", "ns", "flop", "share", "low_share", "high_share", "saving_share" })
+            EXPECT_TRUE(total.HasMember(key)) << key;
+        if (total["leaf"] == "wait.dp")
+            waited = total["ns"].GetInt64();
+    }
+    EXPECT_EQ(waited, 40 * kMs);
+    EXPECT_EQ(json({ "ledger", file, "--json", "--steps", "1" })["capacity"]["ns"].GetInt64(), 200 * kMs);
+    // By rank alone: one sum each.
+    const auto byRank = json({ "ledger", file, "--json", "--by", "rank" });
+    ASSERT_EQ(byRank["leaves"].Size(), 2U);
+    EXPECT_EQ(byRank["leaves"][1]["ns"].GetInt64(), 200 * kMs);
+}
+
+TEST_F(Commands, LedgerAsTextNamesLeavesCulpritsAndTheSum)
+{
+    const auto outcome = runRankscope({ "ledger", sample() });
+    EXPECT_EQ(outcome.exitCode, 0);
+    for (const char* part : { "wait.dp", "rank 1: compute", "residual 0 ns", "100.0 %" })
+        EXPECT_NE(outcome.output.find(part), std::string::npos) << outcome.output;
+    EXPECT_EQ(runRankscope({ "ledger", sample("b.rsdb"), "--by", "rank,step" }).exitCode, 0);
+    expectRefusal({ "ledger", sample("c.rsdb"), "--by", "colour" }, 2, "colour");
+    expectRefusal({ "ledger", sample("d.rsdb"), "--steps", "90:95" }, 2, "steps 0 to 1");
+}
+
 TEST_F(Commands, InfoTellsRanksCountsAndWindow)
 {
     const auto info = json({ "info", sample(), "--json" });
@@ -160,7 +202,7 @@ TEST_F(Commands, InputThatCannotBeReadIsThree)
     const std::string missing = (directory_ / "missing.rsdb").string();
     const std::string text
         = directory_.write("text.rsdb", "this is no database, and long enough to be looked at\n").string();
-    for (const char* command : { "info", "report" }) {
+    for (const char* command : { "info", "report", "ledger" }) {
         expectRefusal({ command, missing }, 3, "missing.rsdb");
         expectRefusal({ command, text }, 3, "text.rsdb");
         expectRefusal({ command, directory_.path().string() }, 3, directory_.path().string());
@@ -188,7 +230,7 @@ TEST_F(Commands, ATruncatedFileIsRefusedAndNotReadInPart)
 TEST_F(Commands, EveryHelpShowsAnExample)
 {
     EXPECT_NE(runRankscope({ "--help" }).output.find("Example:\n  rankscope "), std::string::npos);
-    for (const char* command : { "train", "collect", "info", "report", "sql", "open" }) {
+    for (const char* command : { "train", "collect", "info", "report", "ledger", "sql", "open" }) {
         const auto outcome = runRankscope({ command, "--help" });
         EXPECT_EQ(outcome.exitCode, 0);
         EXPECT_NE(outcome.output.find(std::string("Example:\n  rankscope ") + command), std::string::npos) << command;

@@ -1,0 +1,152 @@
+#include "tracing/analysis/run_ledger.h"
+
+#include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
+#include "tracing/analysis/ledger/ledger.h"
+#include "tracing/analysis/load.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::tracing {
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+class RunLedgerOfAFile : public testing::Test {
+protected:
+    /// Two steps of 100 ms on two ranks. Rank 0 computes 60 ms a step and enters an all-reduce at 60 ms; rank 1
+    /// computes 80 ms and enters then; both leave at 90 ms. So rank 0 waits 20 ms, both transfer 10 ms, and after the
+    /// last operation of each step 10 ms lie before the next step's kernel: its own launch, so the host's.
+    std::string twoSteps(double peak = 0)
+    {
+        const auto file = directory_ / "run.rsdb";
+        support::TraceBuilder trace(file, 2);
+        for (int rank = 0; rank < 2; ++rank) {
+            RankInfo info;
+            info.rank = rank;
+            info.node = "node0";
+            if (peak > 0)
+                info.peakFlops = peak;
+            trace.describe(info);
+        }
+        for (int step = 0; step < 2; ++step) {
+            const std::int64_t t = step * 100 * kMs;
+            for (int rank = 0; rank < 2; ++rank)
+                trace.step(rank, step, { t, t + 100 * kMs });
+            trace.kernel(0, { t, t + 60 * kMs }, "matmul");
+            trace.kernel(1, { t, t + 80 * kMs }, "matmul");
+            trace.collective(CollectiveOp::AllReduce, Dimension::Data, 1'000'000,
+                { { t + 60 * kMs, t + 90 * kMs }, { t + 80 * kMs, t + 90 * kMs } });
+        }
+        trace.finish();
+        return file.string();
+    }
+
+    static std::int64_t total(const RunLedger& run, const std::string& leaf)
+    {
+        for (const ledger::LedgerTotal& candidate : run.totals) {
+            if (ledger::leafName(candidate.leaf) == leaf)
+                return candidate.ns;
+        }
+        return 0;
+    }
+
+    support::TemporaryDirectory directory_;
+};
+
+RunLedger ledgerOf(TraceReader& reader)
+{
+    const auto facts = loadFacts(reader);
+    EXPECT_TRUE(facts) << facts.error().message();
+    auto run = runLedger(reader, *facts);
+    EXPECT_TRUE(run) << run.error().message();
+    return std::move(*run);
+}
+
+} // namespace
+
+TEST_F(RunLedgerOfAFile, EveryNsFallsIntoOneLeafAndTheWaitHasItsCause)
+{
+    auto reader = TraceReader::open(twoSteps());
+    const RunLedger run = ledgerOf(*reader);
+    EXPECT_EQ(run.capacityNs, 400 * kMs);
+    EXPECT_EQ(run.residualNs(), 0);
+    EXPECT_EQ(total(run, "compute"), 2 * (60 + 80) * kMs);
+    EXPECT_EQ(total(run, "wait.dp"), 40 * kMs);
+    EXPECT_EQ(total(run, "transfer.dp"), 40 * kMs);
+    EXPECT_EQ(total(run, "host"), 20 * kMs); // between the steps
+    EXPECT_EQ(total(run, "tail"), 20 * kMs); // after the last
+    std::int64_t byCompute = 0;
+    for (const ledger::LedgerRow& row : run.rows) {
+        if (row.culprit == 1 && row.cause == "compute")
+            byCompute += row.ns;
+    }
+    EXPECT_EQ(byCompute, 40 * kMs);
+    EXPECT_FALSE(run.gpuTime);
+    EXPECT_EQ(run.capacityFlop(), std::nullopt);
+}
+
+TEST_F(RunLedgerOfAFile, TheWholeIsTheSumOfItsSteps)
+{
+    auto reader = TraceReader::open(twoSteps());
+    const RunLedger run = ledgerOf(*reader);
+    const auto first = onlySteps(run, { 0, 0 }), second = onlySteps(run, { 1, 1 });
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->capacityNs + second->capacityNs, run.capacityNs);
+    EXPECT_EQ(first->residualNs(), 0);
+    for (const ledger::LedgerTotal& leaf : run.totals) {
+        const std::string name = ledger::leafName(leaf.leaf);
+        EXPECT_EQ(total(*first, name) + total(*second, name), leaf.ns) << name;
+    }
+    EXPECT_FALSE(onlySteps(run, { 7, 9 }));
+}
+
+TEST_F(RunLedgerOfAFile, CapacityInFlopIsPeakTimesTime)
+{
+    auto reader = TraceReader::open(twoSteps(1e9));
+    const RunLedger run = ledgerOf(*reader);
+    EXPECT_DOUBLE_EQ(*run.capacityFlop(), 0.4e9); // 0.4 rank-seconds at 1 GFLOP/s
+    EXPECT_DOUBLE_EQ(*run.flopOf(1, 100 * kMs), 0.1e9);
+}
+
+TEST_F(RunLedgerOfAFile, FixingTheSlowRankSavesWhatTheOthersWait)
+{
+    // Rank 1 computes as long as rank 0: 60 of 80 ms in each of two steps.
+    auto reader = TraceReader::open(twoSteps());
+    const RunLedger run = ledgerOf(*reader);
+    const Saving* saving = run.savingOf(std::optional<std::int32_t>(1), "compute");
+    ASSERT_NE(saving, nullptr);
+    EXPECT_EQ(saving->prediction.baselineNs, 190 * kMs);
+    EXPECT_EQ(saving->prediction.predictedNs, 150 * kMs);
+    const Saving* transfer = run.savingOf(ledger::LeafKey{ ledger::Leaf::Transfer, Dimension::Data });
+    ASSERT_NE(transfer, nullptr);
+    EXPECT_EQ(transfer->prediction.savedNs(), 20 * kMs);
+}
+
+TEST_F(RunLedgerOfAFile, IsKeptInTheFileAndComesOutAsItWentIn)
+{
+    auto reader = TraceReader::open(twoSteps(1e9));
+    const RunLedger run = ledgerOf(*reader);
+    ASSERT_TRUE(reader->kept("ledger", ledger::kLedgerVersion, ""));
+    const RunLedger again = ledgerOf(*reader);
+    EXPECT_EQ(packed(again), packed(run));
+    EXPECT_EQ(again.savings, run.savings);
+    EXPECT_EQ(again.ranks, run.ranks);
+    EXPECT_EQ(again.rows.size(), run.rows.size());
+}
+
+TEST(RunLedgerKept, ADamagedResultIsNoResult)
+{
+    RunLedger run;
+    run.capacityNs = 5;
+    run.rows.push_back({});
+    std::string text = packed(run);
+    ASSERT_TRUE(unpacked(text));
+    EXPECT_FALSE(unpacked(text.substr(0, text.size() - 2)));
+    EXPECT_FALSE(unpacked(text + "7 "));
+    EXPECT_FALSE(unpacked("99999999999 " + text));
+    EXPECT_FALSE(unpacked(""));
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,216 @@
+#include "tracing/analysis/remedy.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope::tracing {
+
+namespace {
+
+using ledger::Label;
+using ledger::Ratio;
+using ledger::ReplayChange;
+
+/// The label whose time makes a rank late by that cause.
+std::optional<Label> labelOf(std::string_view cause)
+{
+    if (cause == "compute" || cause == "compute_amount" || cause == "compute_speed")
+        return Label::Compute;
+    if (cause == "network")
+        return Label::Transfer;
+    if (cause == "data")
+        return Label::Data;
+    if (cause == "checkpoint")
+        return Label::Checkpoint;
+    if (cause == "host")
+        return Label::Host;
+    if (cause == "launch")
+        return Label::Launch;
+    if (cause == "kernel_gap")
+        return Label::KernelGap;
+    if (cause == "unattributed")
+        return Label::Unattributed;
+    return std::nullopt;
+}
+
+constexpr std::int64_t kForEver = INT64_MAX / 4;
+
+/// Shortest, median and longest.
+std::array<std::int64_t, 3> spread(std::vector<std::int64_t> times)
+{
+    std::ranges::sort(times);
+    return { times.front(), times[times.size() / 2], times.back() };
+}
+
+/// Time under the label before each of the instants, which rise.
+std::vector<std::int64_t> timeBefore(
+    const std::vector<ledger::Segment>& segments, Label label, const std::vector<std::int64_t>& instants)
+{
+    std::vector<std::int64_t> result;
+    std::int64_t sum = 0;
+    auto next = segments.begin();
+    for (const std::int64_t at : instants) {
+        for (; next != segments.end() && next->end <= at; ++next)
+            sum += next->label == label ? next->end - next->begin : 0;
+        const bool cuts = next != segments.end() && next->label == label && next->begin < at;
+        result.push_back(sum + (cuts ? at - next->begin : 0));
+    }
+    return result;
+}
+
+} // namespace
+
+Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded)
+    : input_(input)
+    , recorded_(recorded)
+    , times_(recorded.ranks.size())
+{
+    std::size_t operations = 0;
+    for (std::size_t r = 0; r < recorded.ranks.size(); ++r) {
+        for (const ledger::Segment& segment : recorded.ranks[r].segments)
+            times_[r][static_cast<std::size_t>(segment.label)] += segment.end - segment.begin;
+        operations += input.ranks[r].compute.size() + input.ranks[r].parts.size() + input.ranks[r].copies.size();
+    }
+    canReplay_ = operations > 0 && operations <= kMostOperations;
+    if (canReplay_)
+        baselineNs_ = of({}).predictedNs;
+}
+
+Prediction Remedies::of(const ReplayChange& change) const
+{
+    const ledger::ReplayResult result = ledger::replay(input_, recorded_, change);
+    const std::int64_t ns = result.end - result.begin;
+    return { baselineNs_, ns, ns, ns };
+}
+
+std::vector<std::size_t> Remedies::peersOf(std::size_t rank) const
+{
+    std::vector<std::size_t> others, sameStage;
+    for (std::size_t r = 0; r < input_.ranks.size(); ++r) {
+        if (r == rank)
+            continue;
+        others.push_back(r);
+        if (input_.ranks[r].stage && input_.ranks[r].stage == input_.ranks[rank].stage)
+            sameStage.push_back(r);
+    }
+    return sameStage.empty() ? others : sameStage;
+}
+
+std::optional<Prediction> Remedies::withoutCause(std::int32_t culprit, std::string_view cause) const
+{
+    const auto own = std::ranges::find(input_.ranks, culprit, &ledger::RankInput::rank);
+    const std::optional<Label> label = labelOf(cause);
+    if (!canReplay_ || !label || own == input_.ranks.end())
+        return std::nullopt;
+    const auto rank = static_cast<std::size_t>(own - input_.ranks.begin());
+    const std::vector<std::size_t> peers = peersOf(rank);
+    std::vector<std::int64_t> times;
+    for (const std::size_t peer : peers)
+        times.push_back(timeOf(peer, *label));
+    const std::int64_t ownNs = timeOf(rank, *label);
+    if (times.empty() || ownNs <= spread(times)[1])
+        return std::nullopt;
+    std::array<ReplayChange, 3> changes;
+    if (*label == Label::Compute || *label == Label::Transfer) {
+        const auto lengths = spread(times);
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            const Ratio ratio{ std::min(lengths[i], ownNs), ownNs };
+            (*label == Label::Compute ? changes[i].computeTimes : changes[i].transferOfRank)[culprit] = ratio;
+        }
+    } else {
+        changes = gapsLikePeers(rank, peers, *label);
+    }
+    const std::array<std::int64_t, 3> lengths{ of(changes[0]).predictedNs, of(changes[1]).predictedNs,
+        of(changes[2]).predictedNs };
+    return Prediction{ baselineNs_, lengths[1], std::ranges::min(lengths), std::ranges::max(lengths) };
+}
+
+std::vector<std::vector<std::int64_t>> Remedies::sections(const std::vector<std::size_t>& ranks) const
+{
+    // Entries by instance, for those that every rank takes part in.
+    std::map<std::size_t, std::vector<std::int64_t>> entries;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        for (const ledger::PartOp& part : input_.ranks[ranks[i]].parts) {
+            auto& row = entries[part.instance];
+            if (row.size() == i)
+                row.push_back(part.begin);
+        }
+    }
+    std::erase_if(entries, [&](const auto& entry) { return entry.second.size() != ranks.size(); });
+    std::vector<std::vector<std::int64_t>> inOrder;
+    for (auto& [instance, row] : entries)
+        inOrder.push_back(std::move(row));
+    std::ranges::sort(inOrder);
+    std::vector<std::vector<std::int64_t>> begins(ranks.size(), { -kForEver });
+    for (const auto& row : inOrder) {
+        bool rises = true;
+        for (std::size_t i = 0; i < row.size(); ++i)
+            rises = rises && row[i] > begins[i].back();
+        for (std::size_t i = 0; rises && i < row.size(); ++i)
+            begins[i].push_back(row[i]);
+    }
+    for (auto& row : begins)
+        row.push_back(kForEver);
+    return begins;
+}
+
+std::array<ReplayChange, 3> Remedies::gapsLikePeers(
+    std::size_t rank, const std::vector<std::size_t>& peers, Label label) const
+{
+    std::vector<std::size_t> ranks{ rank };
+    ranks.insert(ranks.end(), peers.begin(), peers.end());
+    const auto begins = sections(ranks);
+    std::vector<std::vector<std::int64_t>> before;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        before.push_back(timeBefore(recorded_.ranks[ranks[i]].segments, label, begins[i]));
+    std::array<ReplayChange, 3> changes;
+    for (std::size_t k = 0; k + 1 < begins[0].size(); ++k) {
+        const std::int64_t own = before[0][k + 1] - before[0][k];
+        if (own <= 0)
+            continue;
+        std::vector<std::int64_t> times;
+        for (std::size_t i = 1; i < ranks.size(); ++i)
+            times.push_back(before[i][k + 1] - before[i][k]);
+        const auto lengths = spread(times);
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            changes[i].gapTimes[{ input_.ranks[rank].rank, label }].push_back(
+                { begins[0][k], begins[0][k + 1], { std::min(lengths[i], own), own } });
+        }
+    }
+    return changes;
+}
+
+std::optional<Prediction> Remedies::withoutGaps(Label label) const
+{
+    if (!canReplay_)
+        return std::nullopt;
+    ReplayChange change;
+    for (const ledger::RankInput& rank : input_.ranks)
+        change.gapTimes[{ rank.rank, label }] = { { -kForEver, kForEver, { 0, 1 } } };
+    return of(change);
+}
+
+std::optional<Prediction> Remedies::withoutTransfer(Dimension dimension) const
+{
+    if (!canReplay_)
+        return std::nullopt;
+    ReplayChange change;
+    change.transferOfDimension[dimension] = { 0, 1 };
+    return of(change);
+}
+
+std::optional<Prediction> Remedies::withCores() const
+{
+    if (!canReplay_)
+        return std::nullopt;
+    ReplayChange change;
+    change.onCpu = true;
+    return of(change);
+}
+
+std::int64_t Remedies::timeOf(std::size_t rank, Label label) const
+{
+    return times_[rank][static_cast<std::size_t>(label)];
+}
+
+} // namespace rankscope::tracing

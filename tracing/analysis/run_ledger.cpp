@@ -1,0 +1,191 @@
+#include "tracing/analysis/run_ledger.h"
+
+#include "tracing/analysis/ledger/ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace rankscope::tracing {
+
+namespace {
+
+using ledger::Leaf;
+using ledger::LeafKey;
+
+constexpr std::size_t kCulpritsReplayed = 4;
+
+bool isCaused(Leaf leaf) { return leaf == Leaf::Wait || leaf == Leaf::BubbleImbalance; }
+
+std::optional<Prediction> savingOfLeaf(const LeafKey& leaf, const Remedies& remedies)
+{
+    switch (leaf.leaf) {
+    case Leaf::Transfer:
+        return remedies.withoutTransfer(leaf.dimension);
+    case Leaf::Host:
+        return remedies.withoutGaps(ledger::Label::Host);
+    case Leaf::Launch:
+        return remedies.withoutGaps(ledger::Label::Launch);
+    case Leaf::KernelGap:
+        return remedies.withoutGaps(ledger::Label::KernelGap);
+    case Leaf::Data:
+        return remedies.withoutGaps(ledger::Label::Data);
+    case Leaf::Checkpoint:
+        return remedies.withoutGaps(ledger::Label::Checkpoint);
+    case Leaf::Descheduled:
+        return remedies.withCores();
+    default:
+        return std::nullopt;
+    }
+}
+
+/// Who makes others wait, by what, most first.
+std::vector<std::pair<std::int64_t, std::pair<std::int32_t, std::string>>> culpritsOf(const RunLedger& run)
+{
+    std::map<std::pair<std::int32_t, std::string>, std::int64_t> sums;
+    for (const ledger::LedgerRow& row : run.rows) {
+        if (isCaused(row.leaf.leaf) && row.culprit && !row.cause.empty())
+            sums[{ *row.culprit, row.cause }] += row.ns;
+    }
+    std::vector<std::pair<std::int64_t, std::pair<std::int32_t, std::string>>> sorted;
+    for (const auto& [who, ns] : sums)
+        sorted.emplace_back(ns, who);
+    std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& entry) { return entry.first; });
+    return sorted;
+}
+
+} // namespace
+
+std::optional<double> RunLedger::capacityFlop() const
+{
+    double sum = 0;
+    for (const Rank& rank : ranks) {
+        if (!rank.peakFlops)
+            return std::nullopt;
+        sum += static_cast<double>(*rank.peakFlops) * static_cast<double>(rank.windowNs) / 1e9;
+    }
+    return ranks.empty() ? std::nullopt : std::optional(sum);
+}
+
+std::optional<double> RunLedger::flopOf(std::int32_t rank, std::int64_t ns) const
+{
+    const auto found = std::ranges::find(ranks, rank, &Rank::rank);
+    if (found == ranks.end() || !found->peakFlops)
+        return std::nullopt;
+    return static_cast<double>(*found->peakFlops) * static_cast<double>(ns) / 1e9;
+}
+
+std::int64_t RunLedger::residualNs() const
+{
+    std::int64_t left = capacityNs;
+    for (const ledger::LedgerRow& row : rows)
+        left -= row.ns;
+    return left;
+}
+
+const Saving* RunLedger::savingOf(const LeafKey& leaf) const
+{
+    const auto found = std::ranges::find(savings, std::optional(leaf), &Saving::leaf);
+    return found == savings.end() ? nullptr : &*found;
+}
+
+const Saving* RunLedger::savingOf(std::optional<std::int32_t> culprit, std::string_view cause) const
+{
+    const auto found = std::ranges::find_if(savings,
+        [&](const Saving& saving) { return !saving.leaf && saving.culprit == culprit && saving.cause == cause; });
+    return found == savings.end() ? nullptr : &*found;
+}
+
+RunLedger summarised(const LedgerSource& source, const ledger::LedgerResult& result)
+{
+    RunLedger run;
+    run.gpuTime = source.gpuTime;
+    run.capacityNs = result.capacity;
+    run.notRecordedNs = source.notRecordedNs;
+    run.ranksAbsent = source.ranksAbsent;
+    for (std::size_t r = 0; r < result.ranks.size(); ++r)
+        run.ranks.push_back({ result.ranks[r].rank, result.ranks[r].window, source.input.ranks[r].peak.flopPerSecond });
+    run.steps = result.steps;
+    run.rows = result.rows;
+    run.totals = result.totals;
+    run.goodput = result.goodput;
+    run.orderViolations = result.orderViolations;
+    run.violationsBeyondError = result.violationsBeyondError;
+    run.flopViolations = result.flopViolations;
+    run.eagerSends = result.eagerSends;
+    return run;
+}
+
+void addSavings(RunLedger& run, const Remedies& remedies)
+{
+    if (!remedies.canReplay())
+        return;
+    for (const ledger::LedgerTotal& total : run.totals) {
+        if (total.ns <= 0)
+            continue;
+        if (const auto prediction = savingOfLeaf(total.leaf, remedies))
+            run.savings.push_back({ total.leaf, std::nullopt, "", *prediction });
+    }
+    std::size_t replayed = 0;
+    for (const auto& [ns, who] : culpritsOf(run)) {
+        if (replayed == kCulpritsReplayed || 100 * ns < run.capacityNs)
+            break;
+        if (const auto prediction = remedies.withoutCause(who.first, who.second))
+            run.savings.push_back({ std::nullopt, who.first, who.second, *prediction });
+        ++replayed;
+    }
+}
+
+std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
+{
+    std::vector<bool> chosen;
+    for (const ledger::StepInfo& step : run.steps)
+        chosen.push_back(step.step >= steps.first && step.step <= steps.last);
+    if (std::ranges::find(chosen, true) == chosen.end())
+        return std::nullopt;
+    RunLedger part = run;
+    part.savings.clear();
+    std::erase_if(part.rows,
+        [&](const ledger::LedgerRow& row) { return row.step < 0 || !chosen[static_cast<std::size_t>(row.step)]; });
+    std::map<LeafKey, ledger::LedgerTotal> totals;
+    for (RunLedger::Rank& rank : part.ranks)
+        rank.windowNs = 0;
+    part.capacityNs = 0;
+    for (const ledger::LedgerRow& row : part.rows) {
+        ledger::LedgerTotal& total = totals[row.leaf];
+        total.leaf = row.leaf;
+        total.ns += row.ns;
+        total.low += row.low;
+        total.high += row.high;
+        part.capacityNs += row.ns;
+        const auto rank = std::ranges::find(part.ranks, row.rank, &RunLedger::Rank::rank);
+        if (rank != part.ranks.end())
+            rank->windowNs += row.ns;
+    }
+    part.totals.clear();
+    for (const auto& [leaf, total] : totals)
+        part.totals.push_back(total);
+    return part;
+}
+
+Result<RunLedger> runLedger(TraceReader& reader, const RunFacts& facts)
+{
+    constexpr std::string_view kName = "ledger";
+    if (facts.run.finished) {
+        if (const auto text = reader.kept(kName, ledger::kLedgerVersion, "")) {
+            if (auto run = unpacked(*text))
+                return std::move(*run);
+        }
+    }
+    const auto source = readLedgerSource(reader, facts);
+    if (!source)
+        return source.error();
+    const ledger::LedgerResult result = ledger::computeLedger(source->input);
+    RunLedger run = summarised(*source, result);
+    addSavings(run, Remedies(source->input, result));
+    if (facts.run.finished)
+        reader.keep(kName, ledger::kLedgerVersion, "", packed(run));
+    return run;
+}
+
+} // namespace rankscope::tracing
