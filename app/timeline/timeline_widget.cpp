@@ -43,7 +43,12 @@ void TimelineWidget::openFile(const QString& path)
     connect(loader_.get(), &Loader::laneLoaded, this, &TimelineWidget::takeContent);
     connect(loader_.get(), &Loader::ledgerLoaded, this, &TimelineWidget::takeLedger);
     connect(loader_.get(), &Loader::collectiveRead, this, &TimelineWidget::takeCollective);
-    connect(loader_.get(), &Loader::failed, this, &TimelineWidget::failed);
+    connect(loader_.get(), &Loader::failed, this, [this](const QString& message) {
+        if (message == lastFailure_) // the next poll fails the same way
+            return;
+        lastFailure_ = message;
+        emit failed(message);
+    });
     connect(loader_.get(), &Loader::minimapRead, this, [this](const std::shared_ptr<const Minimap>& minimap) {
         scene_.minimap = minimap;
         update();
@@ -71,6 +76,7 @@ void TimelineWidget::closeFile()
     following_ = false;
     showsWhole_ = false;
     wantedWindow_.reset();
+    lastFailure_.clear();
     minimapVersion_ = -1;
     update();
 }

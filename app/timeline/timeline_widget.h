@@ -113,6 +113,7 @@ private:
     bool following_ = false;
     bool showsWhole_ = false; ///< a run just opened: nobody has zoomed or panned yet
     std::optional<tracing::Window> wantedWindow_; ///< asked for before the file was read
+    QString lastFailure_;
     std::int64_t minimapVersion_ = -1;
     QElapsedTimer minimapAge_;
     Drag drag_ = Drag::None;

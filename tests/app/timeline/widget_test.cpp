@@ -225,10 +225,18 @@ TEST_F(TimelineWidgetTest, ShowsAWindowThatWasAskedForBeforeTheFileWasRead)
 TEST_F(TimelineWidgetTest, SaysWhyAFileCannotBeOpened)
 {
     QString message;
-    QObject::connect(&widget_, &TimelineWidget::failed, [&](const QString& text) { message = text; });
+    int times = 0;
+    QObject::connect(&widget_, &TimelineWidget::failed, [&](const QString& text) {
+        message = text;
+        ++times;
+    });
     widget_.openFile(QString::fromStdString((folder_ / "absent.rsdb").string()));
     EXPECT_TRUE(eventually([&] { return !message.isEmpty(); }));
     EXPECT_TRUE(message.contains("absent.rsdb")) << message.toStdString();
+    QElapsedTimer timer;
+    timer.start();
+    eventually([&] { return timer.elapsed() > 300; }); // some polls later
+    EXPECT_EQ(times, 1);
 }
 
 } // namespace
