@@ -36,6 +36,7 @@ struct Config {
         int steps = 100;
         int seed = 1;
         std::string dtype = "fp32";
+        std::string device = "auto";
         int threads = 0;
         int validateEvery = 50;
         int validateBatches = 8;

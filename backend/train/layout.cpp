@@ -1,5 +1,6 @@
 #include "backend/train/layout.h"
 
+#include "backend/tensor/device.h"
 #include "tracing/model/check.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,12 @@ void checkModel(const Config& config, std::vector<std::string>& problems)
             model.width, divisorsOf(model.width)));
     if (config.train.validateEvery > 0 && config.data.holdout == 0)
         problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
+}
+
+void checkDevice(const Config& config, std::vector<std::string>& problems)
+{
+    if (config.train.device == "cuda")
+        problems.push_back(fmt::format("train.device = cuda: {}; allowed here is auto, cpu", whyNoGpu()));
 }
 
 void checkCheckpoints(const Config& config, std::vector<std::string>& problems)
@@ -87,6 +94,7 @@ std::vector<std::string> problemsOf(const Config& config)
         problems.push_back(mesh.error().message());
     checkModel(config, problems);
     checkLinks(config, problems);
+    checkDevice(config, problems);
     checkCheckpoints(config, problems);
     checkDataPath(config, problems);
     return problems;

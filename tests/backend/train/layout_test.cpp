@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -109,6 +111,28 @@ TEST(Layout, ThreadsAreWhatTheConfigurationOrTheLauncherSaysElseCoresDividedByRa
     unsetenv("OMP_NUM_THREADS");
     config.train.threads = 3;
     EXPECT_EQ(threadsOf(config, 10'000), 3);
+}
+
+} // namespace rankscope::backend
+
+namespace rankscope::backend {
+
+TEST(Layout, AGpuThatIsNotThereIsRefusedInOneLineThatSaysWhatIs)
+{
+    Config config;
+    config.train.device = "cuda";
+    const auto problems = problemsOf(config);
+    const auto found = std::ranges::find_if(
+        problems, [](const std::string& problem) { return problem.starts_with("train.device = cuda: "); });
+    ASSERT_NE(found, problems.end());
+    EXPECT_TRUE(found->ends_with("allowed here is auto, cpu")) << *found;
+    EXPECT_EQ(found->find('\n'), std::string::npos);
+}
+
+TEST(Layout, WithoutAWishForADeviceTheCpuComputes)
+{
+    const auto problems = problemsOf(Config{});
+    EXPECT_TRUE(std::ranges::none_of(problems, [](const std::string& p) { return p.starts_with("train.device"); }));
 }
 
 } // namespace rankscope::backend
