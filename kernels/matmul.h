@@ -17,7 +17,14 @@ struct MatmulShape {
     std::int64_t rowA() const { return lda ? lda : (transposeA ? M : K); }
     std::int64_t rowB() const { return ldb ? ldb : (transposeB ? K : N); }
     std::int64_t rowC() const { return ldc ? ldc : N; }
-    bool operator==(const MatmulShape&) const = default;
+
+    /// Written out: a defaulted one needs C++20, and kernels are also compiled by nvcc as C++17.
+    bool operator==(const MatmulShape& other) const
+    {
+        return M == other.M && N == other.N && K == other.K && transposeA == other.transposeA
+            && transposeB == other.transposeB && lda == other.lda && ldb == other.ldb && ldc == other.ldc
+            && accumulate == other.accumulate;
+    }
 };
 
 /// 2 M N K, the textbook count (Golub and Van Loan, 1.1.15); the bias is not counted.

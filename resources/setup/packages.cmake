@@ -87,3 +87,16 @@ if(RS_WITH_BENCHMARKS)
         rs_missing(libbenchmark-dev "Or configure with -DRS_WITH_BENCHMARKS=OFF.")
     endif()
 endif()
+
+# CMake 3.25 does not know nvcc's flag for C++20, so GPU code is C++17.
+if(RS_WITH_CUDA)
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(NOT CMAKE_CUDA_COMPILER)
+        message(FATAL_ERROR "RS_WITH_CUDA is on, but there is no nvcc.\n"
+            "Install NVIDIA's CUDA toolkit and put nvcc on PATH, or configure with -DRS_WITH_CUDA=OFF")
+    endif()
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_ARCHITECTURES 80-virtual)
+    enable_language(CUDA)
+endif()

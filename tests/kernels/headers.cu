@@ -1,0 +1,12 @@
+// Every header of an operation, read by nvcc as C++17.
+#include "kernels/adamw.h"
+#include "kernels/attention.h"
+#include "kernels/cost.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/gelu.h"
+#include "kernels/gradient_norm.h"
+#include "kernels/layernorm.h"
+#include "kernels/library.h"
+#include "kernels/matmul.h"
+#include "kernels/softmax_cross_entropy.h"
