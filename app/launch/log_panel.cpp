@@ -54,6 +54,7 @@ QString LogPanel::text() const { return text_->toPlainText(); }
 void LogPanel::finish(const QString& message)
 {
     stop_->setEnabled(false);
+    stop_->setText(tr("Stop"));
     if (!message.isEmpty())
         state_->setText(tr("Failed: %1").arg(message));
     else

@@ -93,14 +93,16 @@ tracing::Result<Plan> parsePlan(const QByteArray& json)
     QJsonParseError fault;
     const QJsonDocument document = QJsonDocument::fromJson(json, &fault);
     if (!document.isObject())
-        return tracing::Error("read the plan: " + fault.errorString().toStdString() + " at byte " + std::to_string(fault.offset));
+        return tracing::Error(
+            "read the plan: " + fault.errorString().toStdString() + " at byte " + std::to_string(fault.offset));
     const QJsonObject object = document.object();
     Plan plan;
     plan.ranks = object["ranks"].toInt();
     plan.summary = summaryOf(object);
     for (const QJsonValue& each : object["keys"].toArray()) {
         const QJsonObject key = each.toObject();
-        plan.keys.push_back({ key["key"].toString(), key["meaning"].toString(), key["allowed"].toString(), wordOf(key["value"]) });
+        plan.keys.push_back(
+            { key["key"].toString(), key["meaning"].toString(), key["allowed"].toString(), wordOf(key["value"]) });
     }
     for (const QJsonValue& each : object["errors"].toArray())
         plan.faults.push_back(faultOf(each));
@@ -140,7 +142,8 @@ void PlanQuery::ask(const QString& configuration, const QStringList& settings)
 void PlanQuery::run()
 {
     if (program_.isEmpty()) {
-        emit failed(QStringLiteral("rankscope-train is neither beside this program nor on the PATH; build or install it"));
+        emit failed(
+            QStringLiteral("rankscope-train is neither beside this program nor on the PATH; build or install it"));
         return;
     }
     if (process_.state() != QProcess::NotRunning) {
@@ -162,7 +165,8 @@ void PlanQuery::read()
     if (plan)
         emit planned(*plan);
     else
-        emit failed(QString::fromUtf8(process_.readAllStandardError()).trimmed() + QString::fromStdString(plan.error().message()));
+        emit failed(QString::fromUtf8(process_.readAllStandardError()).trimmed()
+            + QString::fromStdString(plan.error().message()));
 }
 
 } // namespace rankscope::app

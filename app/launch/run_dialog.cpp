@@ -22,7 +22,10 @@ const auto kSteps = QStringLiteral("train.steps");
 const auto kRanks = QStringLiteral("ranks");
 constexpr int kMost = 1'000'000;
 
-QString runFolder() { return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/rankscope/runs"; }
+QString runFolder()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/rankscope/runs";
+}
 
 } // namespace
 
@@ -177,13 +180,17 @@ void RunDialog::chooseConfiguration(const QString& path)
     sourceLine_->setText(source_->currentData(Qt::ToolTipRole).toString());
     touched_.clear();
     answered_ = false;
-    output_->setText(freshRunPath(runFolder(), path.isEmpty() ? QStringLiteral("run") : QFileInfo(path).completeBaseName()));
+    output_->setText(
+        freshRunPath(runFolder(), path.isEmpty() ? QStringLiteral("run") : QFileInfo(path).completeBaseName()));
     ask();
 }
 
 QString RunDialog::configuration() const { return source_->currentData().toString(); }
 QString RunDialog::output() const { return output_->text(); }
-QString RunDialog::faultAt(const QString& key) const { return faults_.contains(key) ? faults_[key]->text() : QString(); }
+QString RunDialog::faultAt(const QString& key) const
+{
+    return faults_.contains(key) ? faults_[key]->text() : QString();
+}
 
 QStringList RunDialog::settings() const
 {
@@ -197,7 +204,8 @@ QStringList RunDialog::settings() const
 
 void RunDialog::browseConfiguration()
 {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a configuration"), configuration(), tr("Configurations (*.toml)"));
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open a configuration"), configuration(), tr("Configurations (*.toml)"));
     if (!path.isEmpty())
         chooseConfiguration(path);
 }
@@ -222,7 +230,10 @@ void RunDialog::ranksEdited()
         return;
     const int stages = std::max(1, numbers_[kPp]->value());
     if (ranks_->value() % stages != 0) {
-        setFault(kRanks, tr("%1 ranks do not divide into pipelines of %2 stages; take a multiple of %2").arg(ranks_->value()).arg(stages));
+        setFault(kRanks,
+            tr("%1 ranks do not divide into pipelines of %2 stages; take a multiple of %2")
+                .arg(ranks_->value())
+                .arg(stages));
         start_->setEnabled(false);
         return;
     }
@@ -257,7 +268,8 @@ void RunDialog::show(const Plan& plan)
             others << fault.message;
     }
     if (QStandardPaths::findExecutable(QStringLiteral("mpirun")).isEmpty() && plan.ranks > 1)
-        others << tr("mpirun is not on the PATH, and %1 ranks need it; install the package openmpi-bin").arg(plan.ranks);
+        others
+            << tr("mpirun is not on the PATH, and %1 ranks need it; install the package openmpi-bin").arg(plan.ranks);
     otherFaults_->setText(others.join(QLatin1Char('\n')));
     otherFaults_->setVisible(!others.isEmpty());
     summary_->setText(plan.summary.join(QLatin1Char('\n')));

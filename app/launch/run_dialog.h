@@ -15,8 +15,8 @@ class QSpinBox;
 
 namespace rankscope::app {
 
-/// Chooses what to train and how it is split. What a value means, what is allowed and what is wrong comes from the backend
-/// and stands at the field.
+/// Chooses what to train and how it is split. What a value means, what is allowed and what is wrong comes from the
+/// backend and stands at the field.
 class RunDialog : public QDialog {
     Q_OBJECT
 

@@ -19,8 +19,9 @@ QString valueText(const QJsonValue& value)
         return value.toBool() ? QStringLiteral("yes") : QStringLiteral("no");
     if (value.isString())
         return value.toString();
-    return QString::fromUtf8(QJsonDocument(value.isArray() ? QJsonDocument(value.toArray()) : QJsonDocument(value.toObject()))
-                                 .toJson(QJsonDocument::Compact));
+    return QString::fromUtf8(
+        QJsonDocument(value.isArray() ? QJsonDocument(value.toArray()) : QJsonDocument(value.toObject()))
+            .toJson(QJsonDocument::Compact));
 }
 
 /// Takes whole lines off the front of a buffer.
@@ -46,7 +47,7 @@ QString readableLine(const QByteArray& line)
             words.push_back(key + " " + valueText(object[key]));
     };
     // A JSON object has no order; these come first because one looks for them first.
-    const QStringList first { "event", "step", "loss" };
+    const QStringList first{ "event", "step", "loss" };
     for (const QString& key : first) {
         if (object.contains(key))
             add(key);
@@ -77,7 +78,8 @@ RunProcess::RunProcess(QObject* parent)
             return end({});
         if (status == QProcess::CrashExit)
             return end(QStringLiteral("the run was killed. %1").arg(lastError_).trimmed());
-        end(lastError_.isEmpty() ? QStringLiteral("the run ended with exit code %1 and said nothing").arg(code) : lastError_);
+        end(lastError_.isEmpty() ? QStringLiteral("the run ended with exit code %1 and said nothing").arg(code)
+                                 : lastError_);
     });
 }
 

@@ -7,8 +7,8 @@
 
 namespace rankscope::app {
 
-/// A training run that this window started: `rankscope train`. The trace goes to a file that is read like any other; only
-/// the run's words and its end come this way.
+/// A training run that this window started: `rankscope train`. The trace goes to a file that is read like any other;
+/// only the run's words and its end come this way.
 class RunProcess : public QObject {
     Q_OBJECT
 

@@ -5,6 +5,8 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include <algorithm>
+
 namespace rankscope::app {
 namespace {
 
@@ -59,6 +61,8 @@ QVector<Sample> samplesIn(const QString& folder)
     const QDir dir(folder);
     for (const QFileInfo& file : dir.entryInfoList({ QStringLiteral("*.toml") }, QDir::Files, QDir::Name))
         samples.push_back({ file.completeBaseName(), firstSentence(file.filePath()), file.filePath() });
+    // "quickstart" before "quickstart-4": by name, not by file name.
+    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
     return samples;
 }
 

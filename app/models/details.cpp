@@ -106,7 +106,8 @@ void Builder::cpu(std::optional<std::int64_t> cpuNs)
         return;
     const double all = static_cast<double>(std::max<std::int64_t>(1, selection_.window.durationNs()));
     add("CPU time",
-        duration(*cpuNs) + QStringLiteral(" (%1 of its duration)").arg(text(tracing::shareText(static_cast<double>(*cpuNs) / all))));
+        duration(*cpuNs)
+            + QStringLiteral(" (%1 of its duration)").arg(text(tracing::shareText(static_cast<double>(*cpuNs) / all))));
 }
 
 Result<Details> Builder::kernel()
@@ -135,10 +136,12 @@ Result<Details> Builder::kernel()
     add("threads", QString::number(signature.threads));
     const double seconds = static_cast<double>(std::max<std::int64_t>(1, selection_.window.durationNs())) / 1e9;
     if (signature.flop)
-        add("arithmetic", text(tracing::countText(*signature.flop)) + " FLOP, "
+        add("arithmetic",
+            text(tracing::countText(*signature.flop)) + " FLOP, "
                 + text(tracing::rateText(static_cast<double>(*signature.flop) / seconds, "FLOP")));
     if (signature.bytes)
-        add("memory traffic", text(tracing::bytesText(*signature.bytes)) + ", at least "
+        add("memory traffic",
+            text(tracing::bytesText(*signature.bytes)) + ", at least "
                 + text(tracing::rateText(static_cast<double>(*signature.bytes) / seconds, "B")));
     cpu(row->cpuNs);
     field("tokens", row->work);
@@ -228,11 +231,13 @@ Result<Details> Builder::area()
     if (!counted)
         return counted.error();
     details_.title = QStringLiteral("%1 marked").arg(duration(selection_.window.durationNs()));
-    details_.subtitle = QStringLiteral("%1 to %2, all ranks; shares of %3")
-                            .arg(moment(selection_.window.beginNs), moment(selection_.window.endNs), text(counted->capacityWord()));
+    details_.subtitle
+        = QStringLiteral("%1 to %2, all ranks; shares of %3")
+              .arg(moment(selection_.window.beginNs), moment(selection_.window.endNs), text(counted->capacityWord()));
     for (const LeafTime& time : leafTimes(counted->total)) {
         const auto word = leafWord(time.leaf);
-        details_.fields.emplace_back(word, text(tracing::shareText(counted->shareOf(time.ns))) + ", " + duration(time.ns));
+        details_.fields.emplace_back(
+            word, text(tracing::shareText(counted->shareOf(time.ns))) + ", " + duration(time.ns));
     }
     return details_;
 }
@@ -251,16 +256,19 @@ void Builder::partRows(const std::vector<tracing::SplitPart>& split)
         errors[rank.rank] = rank.clockErrorNs;
     const bool known = split.size() > 1;
     for (const auto& part : split) {
-        CollectivePartRow row { part.rank, part.beginNs, part.splitNs, part.endNs, part.isSplit, known && &part == late,
+        CollectivePartRow row{ part.rank, part.beginNs, part.splitNs, part.endNs, part.isSplit, known && &part == late,
             errors[part.rank], {} };
-        row.figures = part.isSplit ? QStringLiteral("wait %1   transfer %2").arg(duration(part.waitNs()), duration(part.transferNs()))
-                                   : QStringLiteral("%1, not split: no partner in the file").arg(duration(part.endNs - part.beginNs));
+        row.figures = part.isSplit
+            ? QStringLiteral("wait %1   transfer %2").arg(duration(part.waitNs()), duration(part.transferNs()))
+            : QStringLiteral("%1, not split: no partner in the file").arg(duration(part.endNs - part.beginNs));
         if (row.clockErrorNs > 0)
             row.figures += "   " + clockError(row.clockErrorNs);
         details_.parts.push_back(row);
     }
     if (known && late->beginNs > firstEntry)
-        details_.conclusion = QStringLiteral("Rank %1 entered last, %2 after the first.").arg(late->rank).arg(duration(late->beginNs - firstEntry));
+        details_.conclusion = QStringLiteral("Rank %1 entered last, %2 after the first.")
+                                  .arg(late->rank)
+                                  .arg(duration(late->beginNs - firstEntry));
 }
 
 Result<Details> Builder::collective()
@@ -273,7 +281,7 @@ Result<Details> Builder::collective()
     if (parts->empty())
         return tracing::Error("the selected collective is no longer in the file; select it again");
     std::vector<tracing::RankPart> ranked;
-    tracing::Window all { parts->front().beginNs, parts->front().endNs };
+    tracing::Window all{ parts->front().beginNs, parts->front().endNs };
     for (const auto& part : *parts) {
         const tracing::Lane* lane = run_.lane(part.lane);
         ranked.push_back({ lane ? lane->rank : 0, lane ? lane->dimension : tracing::Dimension::None, part });
@@ -287,14 +295,19 @@ Result<Details> Builder::collective()
     std::erase_if(*matches, [&](const auto& match) { return match.id != *selection_.instance; });
 
     const tracing::RankPart& first = ranked.front();
-    details_.title = text(toString(first.part.op)) + " " + text(first.dimension == tracing::Dimension::None ? "" : toString(first.dimension));
+    details_.title = text(toString(first.part.op)) + " "
+        + text(first.dimension == tracing::Dimension::None ? "" : toString(first.dimension));
     if (!matches->empty()) {
         const auto& match = matches->front();
         details_.title += QStringLiteral(" #%1").arg(match.sequence);
-        details_.subtitle = QStringLiteral("%1 of %2 parts in the file").arg(match.partsPresent).arg(match.partsExpected);
+        details_.subtitle
+            = QStringLiteral("%1 of %2 parts in the file").arg(match.partsPresent).arg(match.partsExpected);
         if (match.partsPresent > 1 && match.lastExitNs > match.lastEntryNs && !isPointToPoint(match.op)) {
-            add("bus bandwidth", text(tracing::rateText(1e9 * tracing::busBandwidthGBps(match.op, first.part.bytes,
-                                              match.lastExitNs - match.lastEntryNs, match.partsExpected), "B")));
+            add("bus bandwidth",
+                text(tracing::rateText(1e9
+                        * tracing::busBandwidthGBps(
+                            match.op, first.part.bytes, match.lastExitNs - match.lastEntryNs, match.partsExpected),
+                    "B")));
         }
     }
     const auto called = name(first.part.name);
@@ -315,17 +328,26 @@ Result<Details> readDetails(tracing::TraceReader& reader, const RunSnapshot& run
 {
     Builder builder(reader, run, selection);
     switch (selection.kind) {
-    case Selection::Kind::Kernel: return builder.kernel();
-    case Selection::Kind::Copy: return builder.copy();
-    case Selection::Kind::HostCall: return builder.hostCall();
-    case Selection::Kind::Collective: return builder.collective();
-    case Selection::Kind::Bubble: return builder.bubble();
-    case Selection::Kind::Range: return builder.range();
-    case Selection::Kind::Fold: return builder.fold();
-    case Selection::Kind::Area: return builder.area();
-    case Selection::Kind::None: break;
+    case Selection::Kind::Kernel:
+        return builder.kernel();
+    case Selection::Kind::Copy:
+        return builder.copy();
+    case Selection::Kind::HostCall:
+        return builder.hostCall();
+    case Selection::Kind::Collective:
+        return builder.collective();
+    case Selection::Kind::Bubble:
+        return builder.bubble();
+    case Selection::Kind::Range:
+        return builder.range();
+    case Selection::Kind::Fold:
+        return builder.fold();
+    case Selection::Kind::Area:
+        return builder.area();
+    case Selection::Kind::None:
+        break;
     }
-    return Details {};
+    return Details{};
 }
 
 } // namespace rankscope::app

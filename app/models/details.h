@@ -35,7 +35,6 @@ struct Details {
 };
 
 /// Reads the selected row again and everything that belongs to it. An error says what is not in the file.
-tracing::Result<Details> readDetails(
-    tracing::TraceReader& reader, const RunSnapshot& run, const Selection& selection);
+tracing::Result<Details> readDetails(tracing::TraceReader& reader, const RunSnapshot& run, const Selection& selection);
 
 } // namespace rankscope::app

@@ -7,7 +7,7 @@ namespace rankscope::app {
 
 std::vector<int> segmentEnds(std::span<const BarSegment> segments, int width)
 {
-    const std::int64_t total = std::accumulate(segments.begin(), segments.end(), std::int64_t { 0 },
+    const std::int64_t total = std::accumulate(segments.begin(), segments.end(), std::int64_t{ 0 },
         [](std::int64_t sum, const BarSegment& segment) { return sum + segment.ns; });
     std::vector<int> widths(segments.size(), 0);
     if (total <= 0 || width <= 0)
@@ -35,7 +35,7 @@ std::vector<int> segmentEnds(std::span<const BarSegment> segments, int width)
 
 std::vector<LeafTime> leafTimes(const tracing::TimeSplit& split)
 {
-    std::vector<LeafTime> times {
+    std::vector<LeafTime> times{
         { Leaf::Unattributed, split.idleNs },
         { Leaf::Compute, split.computeNs },
         { Leaf::Transfer, split.transferNs },

@@ -31,7 +31,7 @@ QString letterOf(Leaf leaf) { return QString(QLatin1Char(leafStyle(leaf, Theme::
 /// "W  waiting 68.3 %", "W 68.3", "W"
 BarSegment namedSegment(LeafTime time, const QString& words, std::int64_t whole)
 {
-    BarSegment segment { time.leaf, time.ns, {}, {} };
+    BarSegment segment{ time.leaf, time.ns, {}, {} };
     const QString letter = letterOf(time.leaf);
     const double part = share(time.ns, whole);
     segment.labels = { letter + "  " + words + " " + text(tracing::shareText(part)),
@@ -44,7 +44,7 @@ BarSegment namedSegment(LeafTime time, const QString& words, std::int64_t whole)
 std::optional<std::size_t> mostAwaited(const std::vector<std::int64_t>& waits)
 {
     const auto most = std::max_element(waits.begin(), waits.end());
-    const std::int64_t sum = std::accumulate(waits.begin(), waits.end(), std::int64_t { 0 });
+    const std::int64_t sum = std::accumulate(waits.begin(), waits.end(), std::int64_t{ 0 });
     if (most == waits.end() || *most * 2 <= sum)
         return std::nullopt;
     return static_cast<std::size_t>(most - waits.begin());
@@ -63,9 +63,9 @@ std::vector<BarSegment> rankBar(const RankAnalysis& rank)
         else if (time.leaf == Leaf::Bubble)
             awaited = mostAwaited(rank.bubbleForRankNs);
         if (awaited) {
-            const QString whom = (time.leaf == Leaf::Wait ? QStringLiteral(" for rank %1")
-                                                          : QStringLiteral(", waiting for rank %1"))
-                                     .arg(*awaited);
+            const QString whom
+                = (time.leaf == Leaf::Wait ? QStringLiteral(" for rank %1") : QStringLiteral(", waiting for rank %1"))
+                      .arg(*awaited);
             segment.labels.insert(segment.labels.begin(), letter + " " + leafWord(time.leaf) + whom);
             segment.tip += QStringLiteral("; most of it for rank %1").arg(*awaited);
         }
@@ -151,8 +151,8 @@ void fillFindings(const RunAnalysis& analysis, OverviewModel& model)
 {
     for (const tracing::Finding& finding : analysis.findings) {
         model.findings.push_back({ text(finding.title), text(finding.text),
-            finding.costShare ? text(tracing::shareText(*finding.costShare)) : QString(), finding.severity, finding.ranks,
-            finding.evidence });
+            finding.costShare ? text(tracing::shareText(*finding.costShare)) : QString(), finding.severity,
+            finding.ranks, finding.evidence });
     }
     model.findingsHint = QStringLiteral("%1, by cost").arg(model.findings.size());
 }
@@ -175,7 +175,8 @@ void fillSteps(const RunAnalysis& analysis, OverviewModel& model)
 std::vector<tracing::Step> stepsOf(const std::vector<tracing::Step>& all, std::int32_t rank)
 {
     std::vector<tracing::Step> steps;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [rank](const auto& step) { return step.rank == rank; });
+    std::copy_if(
+        all.begin(), all.end(), std::back_inserter(steps), [rank](const auto& step) { return step.rank == rank; });
     std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.beginNs < b.beginNs; });
     return steps;
 }
@@ -196,11 +197,11 @@ void fillLoss(const RunAnalysis& analysis, OverviewModel& model)
         const tracing::Series* series = tracing::findSeries(analysis.series, kind);
         if (!series || series->samples.empty())
             return;
-        LineSeries line { name, {} };
+        LineSeries line{ name, {} };
         const auto steps = stepsOf(analysis.facts.steps, series->rank);
         for (const auto& sample : series->samples) {
-            const double x = analysis.allSteps.empty() ? static_cast<double>(line.points.size())
-                                                       : stepAt(steps, sample.timeNs);
+            const double x
+                = analysis.allSteps.empty() ? static_cast<double>(line.points.size()) : stepAt(steps, sample.timeNs);
             line.points.push_back({ x, sample.value });
         }
         model.lossHint += (model.lossHint.isEmpty() ? "" : ", ") + name
@@ -236,7 +237,8 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
     model.ranks = rankRows(analysis);
     model.ranksHint = QStringLiteral("slowest first · bar = rank’s own window, 100 %");
     if (const auto cores = analysis.sharedCores()) {
-        model.sharedCores = text(tracing::plural(std::ssize(analysis.ranks), "rank") + " share " + tracing::plural(*cores, "core"));
+        model.sharedCores
+            = text(tracing::plural(std::ssize(analysis.ranks), "rank") + " share " + tracing::plural(*cores, "core"));
     }
     fillSteps(analysis, model);
     fillLoss(analysis, model);

@@ -45,8 +45,8 @@ struct LineSeries {
     std::vector<LinePoint> points;
 };
 
-/// What the overview shows, in words and lengths; the widgets only draw it. Nothing here is computed but layout: the figures
-/// and sentences are those of the analysis.
+/// What the overview shows, in words and lengths; the widgets only draw it. Nothing here is computed but layout: the
+/// figures and sentences are those of the analysis.
 struct OverviewModel {
     QString bigNumber, bigCaption, bigHint;
     bool isProvisional = false; ///< no complete step yet: figures stand dim

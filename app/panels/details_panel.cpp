@@ -65,7 +65,8 @@ void DetailsPanel::load()
         return;
     }
     // An area is counted, which takes longer than to read one row.
-    ReaderThread& thread = selection.kind == Selection::Kind::Area ? session_.analysisThread() : session_.detailThread();
+    ReaderThread& thread
+        = selection.kind == Selection::Kind::Area ? session_.analysisThread() : session_.detailThread();
     thread.post<Details>(
         slot_,
         [snapshot, selection](tracing::TraceReader& reader) { return readDetails(reader, *snapshot, selection); }, this,
@@ -100,9 +101,6 @@ void DetailsPanel::fill(const Details& details)
     conclusion_->setVisible(!details.conclusion.isEmpty());
 }
 
-void DetailsPanel::clear(const QString& hint)
-{
-    fill({ tr("Nothing selected"), hint, {}, {}, {} });
-}
+void DetailsPanel::clear(const QString& hint) { fill({ tr("Nothing selected"), hint, {}, {}, {} }); }
 
 } // namespace rankscope::app

@@ -16,15 +16,17 @@ namespace {
 QString advice(const QFileInfo& file)
 {
     if (!file.exists())
-        return QStringLiteral("There is no such file. It may have been moved, renamed or deleted; open it from where it is now.");
+        return QStringLiteral(
+            "There is no such file. It may have been moved, renamed or deleted; open it from where it is now.");
     if (file.isDir())
         return QStringLiteral("This is a folder. Open the .rsdb file that a run wrote.");
     if (!file.isReadable())
         return QStringLiteral("You may not read this file. Ask its owner, or copy it to where you may.");
     if (file.size() == 0)
         return QStringLiteral("The file has 0 bytes: its run never started to record, or the copy failed.");
-    return QStringLiteral("Rankscope opens .rsdb files, as “rankscope train” and “rankscope record” write them. If this is one, "
-                          "it is damaged: copy it again from where it was recorded.");
+    return QStringLiteral(
+        "Rankscope opens .rsdb files, as “rankscope train” and “rankscope record” write them. If this is one, "
+        "it is damaged: copy it again from where it was recorded.");
 }
 
 } // namespace

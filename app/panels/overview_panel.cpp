@@ -16,6 +16,7 @@ namespace {
 constexpr int kMargin = 24;
 constexpr int kNarrowBelow = 1280; // window width under which the big number shrinks (LOOK, section 2)
 constexpr int kRail = 72;
+constexpr std::size_t kFirstFindings = 4; // more would push ranks and charts off the page
 
 template <typename Label = QLabel> Label* label(const char* look)
 {
@@ -63,6 +64,11 @@ OverviewPanel::OverviewPanel(const Look& look, bool canShow, QWidget* parent)
     findingsBlock->setSpacing(8);
     findingsBlock->addWidget(sectionHead(tr("Findings"), findingsHint_));
     findingsBlock->addLayout(findings_);
+    allFindings_ = new QPushButton;
+    allFindings_->setCheckable(true);
+    connect(allFindings_, &QPushButton::toggled, this, &OverviewPanel::fillFindings);
+    findingsBlock->addWidget(allFindings_, 0, Qt::AlignLeft);
+    allFindings_->hide();
     column->addLayout(findingsBlock);
 
     auto* lower = new QHBoxLayout;
@@ -207,8 +213,12 @@ void OverviewPanel::fillFindings()
         delete item->widget();
         delete item;
     }
-    for (const FindingCard& card : model_.findings) {
-        auto* row = new FindingRow(look_, card, canShow_);
+    const std::size_t all = model_.findings.size();
+    const bool whole = allFindings_->isChecked() || all <= kFirstFindings + 1;
+    allFindings_->setVisible(all > kFirstFindings + 1);
+    allFindings_->setText(whole ? tr("Show the first %1").arg(kFirstFindings) : tr("Show all %1").arg(all));
+    for (std::size_t i = 0; i < (whole ? all : kFirstFindings); ++i) {
+        auto* row = new FindingRow(look_, model_.findings[i], canShow_);
         connect(row, &FindingRow::showRequested, this, &OverviewPanel::evidenceRequested);
         findings_->addWidget(row);
     }

@@ -58,6 +58,7 @@ private:
     QLabel* sumLine_;
     QLabel* findingsHint_;
     QVBoxLayout* findings_;
+    QPushButton* allFindings_;
     QLabel* ranksHint_;
     QLabel* sharedCores_;
     RankBars* ranks_;

@@ -55,9 +55,10 @@ WelcomePanel::WelcomePanel(QWidget* parent)
     column->setContentsMargins(24, 24, 24, 24);
     column->setSpacing(16);
     column->addWidget(label(tr("See where a distributed training run loses its compute"), "headline"));
-    column->addWidget(label(tr("Open a run file (.rsdb), finished or still being recorded, drop one on this window, or start a "
-                               "run and watch it live."),
-        "cause"));
+    column->addWidget(
+        label(tr("Open a run file (.rsdb), finished or still being recorded, drop one on this window, or start a "
+                 "run and watch it live."),
+            "cause"));
     auto* buttons = new QHBoxLayout;
     auto* open = new QPushButton(tr("Open…"));
     auto* start = new QPushButton(tr("New run…"));
@@ -99,8 +100,8 @@ void WelcomePanel::setSamples(const QVector<Item>& items)
         &WelcomePanel::sampleChosen);
 }
 
-void WelcomePanel::fill(
-    QVBoxLayout* list, const QVector<Item>& items, const QString& whenEmpty, void (WelcomePanel::*chosen)(const QString&))
+void WelcomePanel::fill(QVBoxLayout* list, const QVector<Item>& items, const QString& whenEmpty,
+    void (WelcomePanel::*chosen)(const QString&))
 {
     while (QLayoutItem* item = list->takeAt(0)) {
         if (item->widget())

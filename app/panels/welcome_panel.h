@@ -31,7 +31,8 @@ signals:
     void sampleChosen(const QString& path);
 
 private:
-    void fill(QVBoxLayout* list, const QVector<Item>& items, const QString& whenEmpty, void (WelcomePanel::*chosen)(const QString&));
+    void fill(QVBoxLayout* list, const QVector<Item>& items, const QString& whenEmpty,
+        void (WelcomePanel::*chosen)(const QString&));
 
     QVBoxLayout* recent_;
     QVBoxLayout* samples_;

@@ -11,8 +11,8 @@
 
 namespace rankscope::app {
 
-/// The analysis of the open run, kept up to date while it grows. Works on the session's analysis thread; a growing run is
-/// analysed again at most so often that this takes a quarter of one core.
+/// The analysis of the open run, kept up to date while it grows. Works on the session's analysis thread; a growing run
+/// is analysed again at most so often that this takes a quarter of one core.
 class AnalysisFeed : public QObject {
     Q_OBJECT
 

@@ -14,8 +14,8 @@
 
 namespace rankscope::app {
 
-/// What one kind of question was asked last. A newer question, or forget(), makes an older answer outdated: a job that has
-/// not started yet is skipped, one that is running loses its result.
+/// What one kind of question was asked last. A newer question, or forget(), makes an older answer outdated: a job that
+/// has not started yet is skipped, one that is running loses its result.
 class JobSlot {
 public:
     std::uint64_t next() { return ++*latest_; }
@@ -26,8 +26,8 @@ private:
     std::shared_ptr<std::atomic<std::uint64_t>> latest_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
-/// A thread that owns one TraceReader and answers questions in the order they were asked. Lives on the UI thread; answers
-/// arrive there as values, through the event loop. Destroying it waits for the running job.
+/// A thread that owns one TraceReader and answers questions in the order they were asked. Lives on the UI thread;
+/// answers arrive there as values, through the event loop. Destroying it waits for the running job.
 class ReaderThread : public QObject {
 public:
     explicit ReaderThread(QObject* parent = nullptr);
@@ -36,8 +36,8 @@ public:
     /// Closes the file; jobs posted from now on open and read this one.
     void setPath(const std::string& path);
 
-    /// Runs `work` on the thread and hands its result to `done` on the UI thread, unless the slot has moved on or `receiver`
-    /// is gone. Where the file cannot be opened, `done` gets that error.
+    /// Runs `work` on the thread and hands its result to `done` on the UI thread, unless the slot has moved on or
+    /// `receiver` is gone. Where the file cannot be opened, `done` gets that error.
     template <typename T>
     void post(JobSlot& slot, std::function<tracing::Result<T>(tracing::TraceReader&)> work, QObject* receiver,
         std::function<void(tracing::Result<T>)> done)
@@ -48,8 +48,8 @@ public:
             if (*latest != number)
                 return;
             auto opened = reader();
-            auto result = std::make_shared<tracing::Result<T>>(
-                opened ? work(**opened) : tracing::Result<T>(opened.error()));
+            auto result
+                = std::make_shared<tracing::Result<T>>(opened ? work(**opened) : tracing::Result<T>(opened.error()));
             QMetaObject::invokeMethod(
                 this,
                 [number, latest, result, receiver, done] {

@@ -35,7 +35,7 @@ QVector<RecentFiles::Entry> RecentFiles::entries() const
 void RecentFiles::add(const QString& path)
 {
     auto all = entries();
-    Entry entry { absolute(path), {} };
+    Entry entry{ absolute(path), {} };
     if (const auto known = find(all, entry.path); known != all.end()) {
         entry = *known;
         all.erase(known);

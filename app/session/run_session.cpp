@@ -100,7 +100,7 @@ void RunSession::poll()
         [known](tracing::TraceReader& reader) -> tracing::Result<RunSnapshot> {
             const auto version = reader.dataVersion();
             if (version && *version == known)
-                return RunSnapshot {};
+                return RunSnapshot{};
             return readSnapshot(reader);
         },
         this, [this](tracing::Result<RunSnapshot> result) { takeSnapshot(std::move(result)); });

@@ -13,8 +13,8 @@
 
 namespace rankscope::app {
 
-/// The open run: the only state that panels share. Everything that reads the file runs on its threads; what it hands out
-/// is finished and immutable. Lives on the UI thread.
+/// The open run: the only state that panels share. Everything that reads the file runs on its threads; what it hands
+/// out is finished and immutable. Lives on the UI thread.
 class RunSession : public QObject {
     Q_OBJECT
 

@@ -14,7 +14,8 @@ std::int64_t RunSnapshot::clockErrorNs() const
 
 const tracing::Lane* RunSnapshot::lane(tracing::LaneId id) const
 {
-    const auto found = std::find_if(lanes.begin(), lanes.end(), [id](const tracing::Lane& each) { return each.id == id; });
+    const auto found
+        = std::find_if(lanes.begin(), lanes.end(), [id](const tracing::Lane& each) { return each.id == id; });
     return found == lanes.end() ? nullptr : &*found;
 }
 

@@ -13,7 +13,8 @@ Chip ranksChip(const RunSnapshot& run)
 {
     const auto present = static_cast<std::int64_t>(run.ranks.size());
     if (run.run.worldSize > present)
-        return { QStringLiteral("%1 of %2 ranks").arg(present).arg(run.run.worldSize), "The other ranks are not in this file" };
+        return { QStringLiteral("%1 of %2 ranks").arg(present).arg(run.run.worldSize),
+            "The other ranks are not in this file" };
     return { text(tracing::plural(present, "rank")), {} };
 }
 
@@ -33,10 +34,10 @@ QString behind(std::int64_t ns) { return QStringLiteral("%1 s").arg(static_cast<
 
 } // namespace
 
-QVector<Chip> runChips(const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress,
-    std::int64_t behindNs)
+QVector<Chip> runChips(
+    const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress, std::int64_t behindNs)
 {
-    QVector<Chip> chips { ranksChip(run) };
+    QVector<Chip> chips{ ranksChip(run) };
     if (analysis && analysis->counted)
         chips.push_back(stepsChip(*analysis));
     chips.push_back({ text(tracing::timeText(run.window.durationNs())), "First begin to last end in the file" });
@@ -49,7 +50,8 @@ QVector<Chip> runChips(const RunSnapshot& run, const tracing::RunAnalysis* analy
     if (progress == RunSession::Progress::Live)
         chips.push_back({ QStringLiteral("live, %1 behind").arg(behind(behindNs)), "The run is being recorded", true });
     else if (progress == RunSession::Progress::Stalled)
-        chips.push_back({ "not finished", "Its recorder did not close the file, and nothing was written for some time", true });
+        chips.push_back(
+            { "not finished", "Its recorder did not close the file, and nothing was written for some time", true });
     return chips;
 }
 
@@ -59,7 +61,8 @@ QString lossLine(const std::vector<tracing::Loss>& losses)
         return QStringLiteral("nothing dropped, nothing repaired");
     std::vector<tracing::Loss> byKind;
     for (const auto& loss : losses) {
-        const auto known = std::find_if(byKind.begin(), byKind.end(), [&](const auto& each) { return each.kind == loss.kind; });
+        const auto known
+            = std::find_if(byKind.begin(), byKind.end(), [&](const auto& each) { return each.kind == loss.kind; });
         if (known == byKind.end())
             byKind.push_back(loss);
         else

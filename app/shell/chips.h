@@ -11,8 +11,8 @@ namespace rankscope::app {
 
 /// The run's facts for the header: ranks, steps counted, duration, source, clock error, and how live it is.
 /// `analysis` may be null.
-QVector<Chip> runChips(const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress,
-    std::int64_t behindNs);
+QVector<Chip> runChips(
+    const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress, std::int64_t behindNs);
 
 /// What was lost or repaired, for the status bar; says so where nothing was.
 QString lossLine(const std::vector<tracing::Loss>& losses);

@@ -46,7 +46,8 @@ HelpDialog::Bindings HelpDialog::bindingsOf(const QList<QAction*>& actions)
         for (const QKeySequence& key : action->shortcuts())
             keys << key.toString(QKeySequence::NativeText);
         if (!keys.isEmpty() && action->isVisible())
-            bindings << qMakePair(keys.join(QStringLiteral(", ")), action->text().remove(QLatin1Char('&')).remove(QStringLiteral("…")));
+            bindings << qMakePair(
+                keys.join(QStringLiteral(", ")), action->text().remove(QLatin1Char('&')).remove(QStringLiteral("…")));
     }
     return bindings;
 }

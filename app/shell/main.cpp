@@ -74,7 +74,8 @@ void describe(QCommandLineParser& parser)
     parser.addOption({ "theme", "dark or light.", "THEME" });
 }
 
-template <typename T> bool take(const QCommandLineParser& parser, const char* name, tracing::Result<T> (*parse)(const QString&),
+template <typename T>
+bool take(const QCommandLineParser& parser, const char* name, tracing::Result<T> (*parse)(const QString&),
     std::optional<T>& value, std::string& error)
 {
     if (!parser.isSet(name))
@@ -96,7 +97,8 @@ std::string readOptions(const QCommandLineParser& parser, Options& options)
     std::optional<MainWindow::View> view;
     std::optional<WindowChoice> window;
     if (!take(parser, "size", parseSize, size, error) || !take(parser, "view", parseView, view, error)
-        || !take(parser, "window", parseWindow, window, error) || !take(parser, "theme", parseTheme, options.theme, error))
+        || !take(parser, "window", parseWindow, window, error)
+        || !take(parser, "theme", parseTheme, options.theme, error))
         return error;
     options.files = parser.positionalArguments();
     options.live = parser.value("live");

@@ -84,8 +84,10 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     connect(&session_, &RunSession::snapshotChanged, this, &MainWindow::updateStatus);
     connect(&session_, &RunSession::progressChanged, this, &MainWindow::updateHeader);
     connect(&session_, &RunSession::selectionChanged, this, [this] {
-        if (!session_.selection().isEmpty())
-            detailsDock_->show();
+        if (session_.selection().isEmpty())
+            return;
+        detailsDock_->show();
+        detailsDock_->raise();
     });
     connect(&feed_, &AnalysisFeed::changed, this, [this] {
         if (const auto result = feed_.result())
@@ -107,8 +109,8 @@ void MainWindow::buildPages()
     opening_->setProperty("look", "cause");
     opening_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     opening_->setMargin(24);
-    for (QWidget* page : { static_cast<QWidget*>(welcome_), static_cast<QWidget*>(opening_), static_cast<QWidget*>(error_),
-             static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_) })
+    for (QWidget* page : { static_cast<QWidget*>(welcome_), static_cast<QWidget*>(opening_),
+             static_cast<QWidget*>(error_), static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_) })
         pages_->addWidget(page);
     auto* center = new QWidget;
     center->setObjectName(QStringLiteral("page"));
@@ -189,6 +191,8 @@ void MainWindow::buildDocks()
     logDock_->setWidget(log_);
     addDockWidget(Qt::BottomDockWidgetArea, detailsDock_);
     addDockWidget(Qt::BottomDockWidgetArea, logDock_);
+    // Both want the whole width: one behind the other.
+    tabifyDockWidget(logDock_, detailsDock_);
     resizeDocks({ detailsDock_, logDock_ }, { kDockHeight, kDockHeight }, Qt::Vertical);
     detailsDock_->hide();
     logDock_->hide();
@@ -242,8 +246,9 @@ void MainWindow::updateState()
         updateWelcome();
         pages_->setCurrentWidget(welcome_);
     } else if (state == RunSession::State::Opening) {
-        opening_->setText(QFileInfo::exists(session_.path()) ? tr("Opening %1…").arg(session_.path())
-                                                             : tr("Waiting for the run to create %1…").arg(session_.path()));
+        opening_->setText(QFileInfo::exists(session_.path())
+                ? tr("Opening %1…").arg(session_.path())
+                : tr("Waiting for the run to create %1…").arg(session_.path()));
         pages_->setCurrentWidget(opening_);
     } else if (state == RunSession::State::Failed) {
         error_->setError(session_.path(), session_.error());
@@ -257,7 +262,8 @@ void MainWindow::updateState()
     updateTimelineFile();
     for (auto button = railButtons_.begin(); button != railButtons_.end(); ++button) {
         button.value()->setChecked(button.key() == static_cast<int>(view_));
-        button.value()->setEnabled(button.key() == static_cast<int>(View::Welcome) || state != RunSession::State::Closed);
+        button.value()->setEnabled(
+            button.key() == static_cast<int>(View::Welcome) || state != RunSession::State::Closed);
     }
     for (QAction* action : runActions_)
         action->setEnabled(state == RunSession::State::Open);
@@ -324,7 +330,10 @@ void MainWindow::updateWelcome()
         const QFileInfo file(entry.path);
         const QString missing = tr("the file is gone: %1").arg(entry.path);
         recent.push_back({ file.completeBaseName(),
-            !file.exists() ? missing : entry.headline.isEmpty() ? entry.path : entry.headline, entry.path });
+            !file.exists()                 ? missing
+                : entry.headline.isEmpty() ? entry.path
+                                           : entry.headline,
+            entry.path });
     }
     welcome_->setRecent(recent);
     QVector<WelcomePanel::Item> samples;
@@ -337,9 +346,12 @@ bool MainWindow::isSettled() const
 {
     switch (session_.state()) {
     case RunSession::State::Closed:
-    case RunSession::State::Failed: return true;
-    case RunSession::State::Opening: return false;
-    case RunSession::State::Open: break;
+    case RunSession::State::Failed:
+        return true;
+    case RunSession::State::Opening:
+        return false;
+    case RunSession::State::Open:
+        break;
     }
     return (feed_.result() || !feed_.error().isEmpty()) && (view_ != View::Timeline || timeline_->settled());
 }

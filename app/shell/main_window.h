@@ -28,9 +28,9 @@ class OverviewPage;
 class RunDialog;
 class WelcomePanel;
 namespace timeline {
-    class TimelineWidget;
-    struct Selection;
-}
+class TimelineWidget;
+struct Selection;
+} // namespace timeline
 
 /// Header, rail, pages, docks and status bar around one open run.
 class MainWindow : public QMainWindow {

@@ -32,15 +32,17 @@ constexpr int kMessageMs = 4000;
 HelpDialog::Bindings timelineKeys()
 {
     return { { "W, S", "zoom in, out" }, { "A, D, ←, →", "move along" }, { "↑, ↓, Page up, Page down", "other ranks" },
-        { "F", "fit the selection; again: the whole run" }, { "0", "the whole run" }, { "Alt+←, Alt+→", "back, forward" },
-        { "., ,", "next, previous span of the lane" }, { "R", "mark the selected stretch" }, { "Space", "follow the head" },
-        { "Esc", "clear the selection" }, { "Click", "select" }, { "Drag", "mark a stretch" }, { "Double click", "zoom to a span" },
+        { "F", "fit the selection; again: the whole run" }, { "0", "the whole run" },
+        { "Alt+←, Alt+→", "back, forward" }, { "., ,", "next, previous span of the lane" },
+        { "R", "mark the selected stretch" }, { "Space", "follow the head" }, { "Esc", "clear the selection" },
+        { "Click", "select" }, { "Drag", "mark a stretch" }, { "Double click", "zoom to a span" },
         { "Ctrl+wheel", "zoom" }, { "Shift+wheel, right drag", "move along" } };
 }
 
 } // namespace
 
-QAction* MainWindow::addAction(QMenu* menu, const QString& text, const QList<QKeySequence>& keys, void (MainWindow::*slot)())
+QAction* MainWindow::addAction(
+    QMenu* menu, const QString& text, const QList<QKeySequence>& keys, void (MainWindow::*slot)())
 {
     auto* action = new QAction(text, this);
     action->setShortcuts(keys);
@@ -59,7 +61,8 @@ void MainWindow::buildMenus()
     recentMenu_ = file->addMenu(tr("Open &recent"));
     connect(file, &QMenu::aboutToShow, this, &MainWindow::updateRecentMenu);
     file->addSeparator();
-    runActions_ << addAction(file, tr("&Copy overview as text"), { QKeySequence(tr("Ctrl+Shift+C")) }, &MainWindow::copyOverview);
+    runActions_ << addAction(
+        file, tr("&Copy overview as text"), { QKeySequence(tr("Ctrl+Shift+C")) }, &MainWindow::copyOverview);
     runActions_ << addAction(file, tr("&Save overview as…"), { QKeySequence::Save }, &MainWindow::saveOverview);
     file->addSeparator();
     runActions_ << addAction(file, tr("Close &run"), { QKeySequence(tr("Ctrl+W")) }, &MainWindow::closeRun);
@@ -71,7 +74,8 @@ void MainWindow::buildMenus()
     buildViewMenu();
     buildRunMenu();
     QMenu* help = header_->menuBar()->addMenu(tr("&Help"));
-    addAction(help, tr("&Keys"), { QKeySequence(tr("?")), QKeySequence(QKeySequence::HelpContents) }, &MainWindow::showKeys);
+    addAction(
+        help, tr("&Keys"), { QKeySequence(tr("?")), QKeySequence(QKeySequence::HelpContents) }, &MainWindow::showKeys);
     addAction(help, tr("&About Rankscope"), {}, &MainWindow::showAbout);
 }
 
@@ -91,7 +95,8 @@ void MainWindow::buildViewMenu()
     runActions_ << addAction(menu, tr("&Overview"), { QKeySequence(tr("Ctrl+1")) }, &MainWindow::showOverview);
     runActions_ << addAction(menu, tr("&Timeline"), { QKeySequence(tr("Ctrl+2")) }, &MainWindow::showTimeline);
     menu->addSeparator();
-    addAction(menu, tr("Switch between dark and light &theme"), { QKeySequence(tr("Ctrl+T")) }, &MainWindow::toggleTheme);
+    addAction(
+        menu, tr("Switch between dark and light &theme"), { QKeySequence(tr("Ctrl+T")) }, &MainWindow::toggleTheme);
 }
 
 void MainWindow::buildRunMenu()
@@ -112,8 +117,8 @@ void MainWindow::updateRecentMenu()
 
 void MainWindow::chooseFile()
 {
-    const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open a run"), settings_.value(QStringLiteral("open/folder")).toString(), tr("Runs (*.rsdb);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open a run"),
+        settings_.value(QStringLiteral("open/folder")).toString(), tr("Runs (*.rsdb);;All files (*)"));
     if (path.isEmpty())
         return;
     settings_.setValue(QStringLiteral("open/folder"), QFileInfo(path).absolutePath());
@@ -140,7 +145,8 @@ void MainWindow::startRun(const QString& configuration, const QStringList& setti
     }
     const QString program = findProgram(QStringLiteral("rankscope"), QApplication::applicationDirPath());
     if (program.isEmpty()) {
-        notice_->showMessage(tr("rankscope is neither beside this program nor on the PATH; build or install it"), false);
+        notice_->showMessage(
+            tr("rankscope is neither beside this program nor on the PATH; build or install it"), false);
         return;
     }
     const QString folder = QFileInfo(output).absolutePath();
@@ -148,11 +154,12 @@ void MainWindow::startRun(const QString& configuration, const QStringList& setti
         notice_->showMessage(tr("The folder %1 cannot be created; choose another run file").arg(folder), false);
         return;
     }
-    QStringList arguments { QStringLiteral("train"), QStringLiteral("--json"), QStringLiteral("--out"), output };
+    QStringList arguments{ QStringLiteral("train"), QStringLiteral("--json"), QStringLiteral("--out"), output };
     if (!configuration.isEmpty())
         arguments << QStringLiteral("--config") << configuration;
     notice_->hide();
     logDock_->show();
+    logDock_->raise();
     process_.start(program, arguments + settings);
     follow(output);
 }
@@ -204,7 +211,8 @@ void MainWindow::showKeys()
 void MainWindow::showAbout()
 {
     QMessageBox::about(this, tr("About Rankscope"),
-        tr("Rankscope %1\n\nShows where a distributed training run loses its compute.\n\nApache License 2.0. Qt is used under the "
+        tr("Rankscope %1\n\nShows where a distributed training run loses its compute.\n\nApache License 2.0. Qt is "
+           "used under the "
            "LGPL, Roboto under the Apache License 2.0.")
             .arg(QApplication::applicationVersion()));
 }
@@ -214,7 +222,8 @@ void MainWindow::copyOverview()
     const auto result = feed_.result();
     if (!result)
         return;
-    QApplication::clipboard()->setText(QString::fromStdString(tracing::briefText(*result, session_.path().toStdString())));
+    QApplication::clipboard()->setText(
+        QString::fromStdString(tracing::briefText(*result, session_.path().toStdString())));
     statusBar()->showMessage(tr("Copied as text"), kMessageMs);
 }
 
@@ -245,7 +254,8 @@ QString MainWindow::saveOverviewTo(const QString& path)
             ? tracing::reportJson(*result)
             : tracing::briefText(*result, session_.path().toStdString());
         QSaveFile file(path);
-        saved = file.open(QIODevice::WriteOnly) && file.write(text.data(), static_cast<qint64>(text.size())) >= 0 && file.commit();
+        saved = file.open(QIODevice::WriteOnly) && file.write(text.data(), static_cast<qint64>(text.size())) >= 0
+            && file.commit();
     } else {
         saved = overview_->panel().picture().save(path, "PNG");
     }

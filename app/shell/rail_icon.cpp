@@ -11,8 +11,8 @@ constexpr int kScale = 2; // sharp also on dense screens
 
 void paintWelcome(QPainter& painter)
 {
-    painter.drawPolyline(QPolygonF { { 2.5, 10.5 }, { 10, 3.5 }, { 17.5, 10.5 } });
-    painter.drawPolyline(QPolygonF { { 4.5, 9.5 }, { 4.5, 16.5 }, { 15.5, 16.5 }, { 15.5, 9.5 } });
+    painter.drawPolyline(QPolygonF{ { 2.5, 10.5 }, { 10, 3.5 }, { 17.5, 10.5 } });
+    painter.drawPolyline(QPolygonF{ { 4.5, 9.5 }, { 4.5, 16.5 }, { 15.5, 16.5 }, { 15.5, 9.5 } });
 }
 
 /// A part of a whole: the capacity strip.
@@ -45,9 +45,15 @@ QIcon railIcon(RailSymbol symbol, const QColor& color)
     QPainter painter(&pixmap);
     painter.setPen(QPen(color, 1));
     switch (symbol) {
-    case RailSymbol::Welcome: paintWelcome(painter); break;
-    case RailSymbol::Overview: paintOverview(painter); break;
-    case RailSymbol::Timeline: paintTimeline(painter); break;
+    case RailSymbol::Welcome:
+        paintWelcome(painter);
+        break;
+    case RailSymbol::Overview:
+        paintOverview(painter);
+        break;
+    case RailSymbol::Timeline:
+        paintTimeline(painter);
+        break;
     }
     painter.end();
     return QIcon(pixmap);

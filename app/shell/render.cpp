@@ -51,7 +51,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> parsePair(const QString& te
     const std::int64_t end = parts[1].trimmed().toLongLong(&endOk);
     if (!beginOk || !endOk || begin > end)
         return std::nullopt;
-    return std::pair { begin, end };
+    return std::pair{ begin, end };
 }
 
 } // namespace
@@ -64,9 +64,9 @@ Result<WindowChoice> parseWindow(const QString& text)
         return wrong("--window", text, "BEGIN:END in ns, or \"steps A:B\"");
     WindowChoice choice;
     if (steps)
-        choice.steps = tracing::StepRange { pair->first, pair->second };
+        choice.steps = tracing::StepRange{ pair->first, pair->second };
     else
-        choice.window = tracing::Window { pair->first, pair->second };
+        choice.window = tracing::Window{ pair->first, pair->second };
     return choice;
 }
 
@@ -115,8 +115,9 @@ tracing::Status renderToFile(MainWindow& window, const QString& input, const Ren
     if (!counted || !waitFor([&] { return window.isSettled(); }))
         return Error("draw " + input.toStdString() + ": it was not read and counted within 10 minutes");
     if (!window.grab().save(options.output))
-        return Error("write " + options.output.toStdString() + ": cannot be written as a picture; name a .png in a folder that exists");
-    return tracing::Done {};
+        return Error("write " + options.output.toStdString()
+            + ": cannot be written as a picture; name a .png in a folder that exists");
+    return tracing::Done{};
 }
 
 } // namespace rankscope::app

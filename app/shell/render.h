@@ -27,9 +27,9 @@ tracing::Result<Theme> parseTheme(const QString& text);
 
 struct RenderOptions {
     QString output; ///< .png
-    QSize size { 1600, 900 };
+    QSize size{ 1600, 900 };
     MainWindow::View view = MainWindow::View::Overview;
-    WindowChoice window {};
+    WindowChoice window{};
 };
 
 /// Opens the file in the window, waits until all is counted, and draws it into a picture. Needs no display.

@@ -24,7 +24,8 @@ public:
         : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion")))
     {
     }
-    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const override
+    int styleHint(
+        StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const override
     {
         return hint == SH_UnderlineShortcut ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
     }
@@ -60,7 +61,7 @@ QString styleSheet(Theme theme)
     RS_CHECK(opened, "the style sheet is part of the program");
     QString sheet = QString::fromUtf8(file.readAll());
     const Roles& colors = roles(theme);
-    const std::array<std::pair<const char*, Color>, 7> words { {
+    const std::array<std::pair<const char*, Color>, 7> words{ {
         { "@canvas@", colors.canvas },
         { "@panel@", colors.panel },
         { "@line@", colors.line },

@@ -29,12 +29,12 @@ std::vector<double> ticks(double low, double high, double pitch)
 
 std::vector<double> roundTicks(double low, double high, int most)
 {
-    return high > low ? ticks(low, high, roundPitch(high - low, most)) : std::vector<double> { low };
+    return high > low ? ticks(low, high, roundPitch(high - low, most)) : std::vector<double>{ low };
 }
 
 std::vector<double> wholeTicks(double low, double high, int most)
 {
-    return high > low ? ticks(low, high, std::max(1.0, roundPitch(high - low, most))) : std::vector<double> { low };
+    return high > low ? ticks(low, high, std::max(1.0, roundPitch(high - low, most))) : std::vector<double>{ low };
 }
 
 } // namespace rankscope::app

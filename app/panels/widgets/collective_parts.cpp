@@ -72,15 +72,17 @@ void CollectiveParts::paintRow(QPainter& painter, const CollectivePartRow& row, 
         painter.setBrush(toQColor(colors.text));
         painter.setPen(Qt::NoPen);
         const int left = 62;
-        const std::array<QPoint, 3> mark { QPoint(left, top + 5), QPoint(left + 10, top + 5), QPoint(left + 5, top + 13) };
+        const std::array<QPoint, 3> mark{ QPoint(left, top + 5), QPoint(left + 10, top + 5),
+            QPoint(left + 5, top + 13) };
         painter.drawPolygon(mark.data(), static_cast<int>(mark.size()));
         painter.setPen(toQColor(colors.text));
         painter.setFont(textFont(12));
         painter.drawText(QRect(left + 14, top, 30, kBarHeight), Qt::AlignVCenter, QStringLiteral("late"));
     }
     const auto segment = [&](Leaf leaf, std::int64_t from, std::int64_t to, const char* letter) {
-        BarSegment part { leaf, to - from, {}, {} };
-        part.labels = { QLatin1String(letter) + " " + QString::fromStdString(tracing::timeText(to - from)), QLatin1String(letter) };
+        BarSegment part{ leaf, to - from, {}, {} };
+        part.labels = { QLatin1String(letter) + " " + QString::fromStdString(tracing::timeText(to - from)),
+            QLatin1String(letter) };
         const QRect area(xOf(from), top, std::max(1, xOf(to) - xOf(from)), kBarHeight);
         if (to > from)
             paintBar(painter, area, { &part, 1 }, look_.theme());
@@ -92,10 +94,12 @@ void CollectiveParts::paintRow(QPainter& painter, const CollectivePartRow& row, 
     } else {
         segment(Leaf::Communication, row.beginNs, row.endNs, "N");
     }
-    paintWhisker(painter, xOf(row.beginNs), top + kBarHeight / 2, xOf(row.beginNs + row.clockErrorNs) - xOf(row.beginNs));
+    paintWhisker(
+        painter, xOf(row.beginNs), top + kBarHeight / 2, xOf(row.beginNs + row.clockErrorNs) - xOf(row.beginNs));
     painter.setFont(textFont(13));
     painter.setPen(toQColor(colors.text));
-    painter.drawText(QRect(width() - kFiguresWidth + 16, top, kFiguresWidth - 16, kBarHeight), Qt::AlignVCenter, row.figures);
+    painter.drawText(
+        QRect(width() - kFiguresWidth + 16, top, kFiguresWidth - 16, kBarHeight), Qt::AlignVCenter, row.figures);
 }
 
 void CollectiveParts::paintWhisker(QPainter& painter, int x, int middle, int halfWidth) const

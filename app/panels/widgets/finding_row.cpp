@@ -16,9 +16,12 @@ constexpr int kMark = 4;
 Color markColor(tracing::Severity severity, Theme theme)
 {
     switch (severity) {
-    case tracing::Severity::Warning: return leafStyle(Leaf::Wait, theme).ink;
-    case tracing::Severity::Notice: return leafStyle(Leaf::Bubble, theme).ink;
-    case tracing::Severity::Info: break;
+    case tracing::Severity::Warning:
+        return leafStyle(Leaf::Wait, theme).ink;
+    case tracing::Severity::Notice:
+        return leafStyle(Leaf::Bubble, theme).ink;
+    case tracing::Severity::Info:
+        break;
     }
     return leafStyle(Leaf::Compute, theme).ink;
 }

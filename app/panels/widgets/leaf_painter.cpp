@@ -12,8 +12,8 @@ void paintLines(QPainter& painter, const QRect& area, const LeafStyle& style)
 {
     painter.setPen(QPen(toQColor(style.ink), style.lineWidth));
     const int height = area.height();
-    const bool slanted = style.pattern == Pattern::Slash || style.pattern == Pattern::Backslash
-        || style.pattern == Pattern::Cross;
+    const bool slanted
+        = style.pattern == Pattern::Slash || style.pattern == Pattern::Backslash || style.pattern == Pattern::Cross;
     painter.setRenderHint(QPainter::Antialiasing, slanted);
     const auto rising = [&](int x) { painter.drawLine(x, area.bottom() + 1, x + height, area.top()); };
     const auto falling = [&](int x) { painter.drawLine(x, area.top(), x + height, area.bottom() + 1); };
@@ -62,8 +62,8 @@ void paintLabel(QPainter& painter, const QRect& area, const BarSegment& segment,
         if (width + 2 * kLabelPadding > area.width() || metrics.ascent() > area.height())
             continue;
         const QRect line(area.left() + kLabelPadding, area.top(), width, area.height());
-        const bool hatched = style.pattern != Pattern::Solid && style.pattern != Pattern::Border
-            && style.pattern != Pattern::Dashed;
+        const bool hatched
+            = style.pattern != Pattern::Solid && style.pattern != Pattern::Border && style.pattern != Pattern::Dashed;
         if (hatched) {
             const int plateHeight = std::min(metrics.height() + 2, area.height() - 2);
             QRect plate(line.left() - 3, 0, width + 6, plateHeight);
@@ -92,14 +92,19 @@ void paintLeaf(QPainter& painter, const QRect& area, Leaf leaf, Theme theme)
     if (style.filled)
         painter.fillRect(area, toQColor(style.fill));
     switch (style.pattern) {
-    case Pattern::Solid: break;
+    case Pattern::Solid:
+        break;
     case Pattern::Dotted:
         painter.setPen(QPen(toQColor(style.ink), 1, Qt::DotLine));
         painter.drawLine(area.left(), area.bottom(), area.right(), area.bottom());
         break;
-    case Pattern::Dots: paintDots(painter, area, style); [[fallthrough]];
+    case Pattern::Dots:
+        paintDots(painter, area, style);
+        [[fallthrough]];
     case Pattern::Border:
-    case Pattern::Dashed: paintBorder(painter, area, style); break;
+    case Pattern::Dashed:
+        paintBorder(painter, area, style);
+        break;
     default:
         paintLines(painter, area, style);
         paintBorder(painter, area, style);

@@ -41,7 +41,7 @@ QPointF LineChart::Scale::map(const LinePoint& point) const
 LineChart::Scale LineChart::scale() const
 {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    Scale scale { QRectF(rect()).adjusted(kAxisWidth, 8, -kNameWidth, -kNumberHeight), kInfinity, -kInfinity, kInfinity,
+    Scale scale{ QRectF(rect()).adjusted(kAxisWidth, 8, -kNameWidth, -kNumberHeight), kInfinity, -kInfinity, kInfinity,
         -kInfinity };
     for (const LineSeries& line : series_) {
         for (const LinePoint& point : line.points) {
@@ -84,7 +84,8 @@ void LineChart::paintAxes(QPainter& painter, const Scale& axes) const
         painter.setPen(toQColor(look_.colors().line));
         painter.drawLine(left, y, right, y);
         painter.setPen(toQColor(look_.colors().dim));
-        painter.drawText(QRect(0, y - 8, kAxisWidth - 6, 16), Qt::AlignRight | Qt::AlignVCenter, QString::number(tick, 'g', 3));
+        painter.drawText(
+            QRect(0, y - 8, kAxisWidth - 6, 16), Qt::AlignRight | Qt::AlignVCenter, QString::number(tick, 'g', 3));
     }
     painter.setPen(toQColor(look_.colors().dim));
     for (const double tick : wholeTicks(axes.lowX, axes.highX, std::max(2, static_cast<int>(axes.plot.width() / 50)))) {
@@ -99,7 +100,8 @@ void LineChart::paintLine(QPainter& painter, const Scale& axes, std::size_t inde
     const LineSeries& line = series_[index];
     if (line.points.empty())
         return;
-    const QColor color = index == 0 ? toQColor(leafStyle(Leaf::Compute, look_.theme()).ink) : toQColor(look_.colors().text);
+    const QColor color
+        = index == 0 ? toQColor(leafStyle(Leaf::Compute, look_.theme()).ink) : toQColor(look_.colors().text);
     QPainterPath path(axes.map(line.points.front()));
     for (const LinePoint& point : line.points)
         path.lineTo(axes.map(point));
@@ -119,7 +121,8 @@ void LineChart::paintLine(QPainter& painter, const Scale& axes, std::size_t inde
         if (std::abs(y - first) < 15)
             y = y <= first ? first - 15 : first + 15;
     }
-    painter.drawText(QRectF(axes.plot.right() + 6, y - 8, kNameWidth - 6, 16), Qt::AlignLeft | Qt::AlignVCenter, line.name);
+    painter.drawText(
+        QRectF(axes.plot.right() + 6, y - 8, kNameWidth - 6, 16), Qt::AlignLeft | Qt::AlignVCenter, line.name);
 }
 
 } // namespace rankscope::app

@@ -78,7 +78,8 @@ void RankBars::paintEvent(QPaintEvent* event)
         painter.setFont(textFont(13));
         painter.setPen(toQColor(colors.text));
         painter.drawText(QRect(0, area.top(), kNameWidth - 8, area.height()), Qt::AlignVCenter, row.name);
-        paintColumns(painter, area, times ? QStringList { row.compute, row.waiting, row.hidden } : QStringList { row.hidden },
+        paintColumns(painter, area,
+            times ? QStringList{ row.compute, row.waiting, row.hidden } : QStringList{ row.hidden },
             toQColor(colors.text));
         painter.setFont(textFont(12));
         if (bar(row).empty()) {

@@ -95,7 +95,8 @@ void StepChart::paintBars(QPainter& painter, const QRect& plot, double highest) 
             continue;
         drawnTo = column;
         const StepBar& step = steps_[slot < 1 ? static_cast<std::size_t>(indexAt(column)) : i];
-        const int height = std::max(1, static_cast<int>(std::lround(static_cast<double>(step.ns) / highest * plot.height())));
+        const int height
+            = std::max(1, static_cast<int>(std::lround(static_cast<double>(step.ns) / highest * plot.height())));
         const QRect bar(column, plot.bottom() + 1 - height, barWidth, height);
         if (step.counted) {
             painter.fillRect(bar, toQColor(compute.fill));
@@ -107,7 +108,8 @@ void StepChart::paintBars(QPainter& painter, const QRect& plot, double highest) 
         }
         if (labelled) {
             painter.setPen(toQColor(step.counted ? look_.colors().text : look_.colors().dim));
-            painter.drawText(QRect(static_cast<int>(static_cast<double>(i) * slot), bar.top() - 16, static_cast<int>(slot), 14),
+            painter.drawText(
+                QRect(static_cast<int>(static_cast<double>(i) * slot), bar.top() - 16, static_cast<int>(slot), 14),
                 Qt::AlignCenter, duration(step.ns));
         }
     }
@@ -121,8 +123,8 @@ void StepChart::paintNumbers(QPainter& painter, const QRect& plot) const
     for (const double tick : wholeTicks(first, last, std::max(2, width() / 50))) {
         const int middle = static_cast<int>((tick - first + 0.5) * slotWidth());
         if (tick - first < static_cast<double>(steps_.size()))
-            painter.drawText(QRect(middle - 30, plot.bottom() + 4, 60, kNumberHeight - 4), Qt::AlignHCenter | Qt::AlignTop,
-                QString::number(tick, 'f', 0));
+            painter.drawText(QRect(middle - 30, plot.bottom() + 4, 60, kNumberHeight - 4),
+                Qt::AlignHCenter | Qt::AlignTop, QString::number(tick, 'f', 0));
     }
 }
 
@@ -142,7 +144,8 @@ bool StepChart::event(QEvent* event)
     if (index >= 0) {
         const StepBar& step = steps_[static_cast<std::size_t>(index)];
         QToolTip::showText(help->globalPos(),
-            QStringLiteral("step %1: %2%3").arg(step.step).arg(duration(step.ns), step.counted ? "" : ", not counted"), this);
+            QStringLiteral("step %1: %2%3").arg(step.step).arg(duration(step.ns), step.counted ? "" : ", not counted"),
+            this);
     }
     return true;
 }

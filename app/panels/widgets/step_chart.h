@@ -9,8 +9,8 @@
 
 namespace rankscope::app {
 
-/// Time of each step as a bar; steps that the figures leave out (warm-up, cut off, still running) are hollow. More steps
-/// than pixels: the slowest of each column.
+/// Time of each step as a bar; steps that the figures leave out (warm-up, cut off, still running) are hollow. More
+/// steps than pixels: the slowest of each column.
 class StepChart : public QWidget {
     Q_OBJECT
 

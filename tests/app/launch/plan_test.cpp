@@ -15,9 +15,9 @@ TEST(Plan, ReadsLayoutAndKeys)
     ASSERT_TRUE(plan) << plan.error().message();
     EXPECT_TRUE(plan->isRunnable());
     EXPECT_EQ(plan->ranks, 4);
-    const QStringList expected { "4 ranks: dp 2, tp 1, pp 2, ep 1 · 1 thread each · they share 2 cores",
-        "1.5 million parameters · at most 5 MB a rank", "1f1b, 4 micro-batches · a balanced pipeline is idle for 20.0 % of a step",
-        "steps are few" };
+    const QStringList expected{ "4 ranks: dp 2, tp 1, pp 2, ep 1 · 1 thread each · they share 2 cores",
+        "1.5 million parameters · at most 5 MB a rank",
+        "1f1b, 4 micro-batches · a balanced pipeline is idle for 20.0 % of a step", "steps are few" };
     EXPECT_EQ(plan->summary, expected);
     ASSERT_TRUE(plan->key("parallel.dp"));
     EXPECT_EQ(plan->key("parallel.dp")->value, "2");

@@ -65,7 +65,7 @@ TEST_F(RunDialogTest, ShowsTheBackendsErrorAtItsFieldAndDoesNotStart)
     ASSERT_TRUE(waitFor([&] { return !dialog.faultAt("parallel.dp").isEmpty(); }));
     EXPECT_EQ(dialog.faultAt("parallel.dp"), "parallel.dp = 3: allowed is a whole number, 1 to 2");
     EXPECT_FALSE(button(dialog, "Start")->isEnabled());
-    EXPECT_EQ(dialog.settings(), QStringList { "parallel.dp=3" });
+    EXPECT_EQ(dialog.settings(), QStringList{ "parallel.dp=3" });
 }
 
 TEST_F(RunDialogTest, MoreRanksAreMoreReplicasOfThePipeline)
@@ -74,7 +74,7 @@ TEST_F(RunDialogTest, MoreRanksAreMoreReplicasOfThePipeline)
     ASSERT_TRUE(waitFor([&] { return dialog.plan().ranks == 2; }));
     dialog.findChildren<QSpinBox*>()[0]->setValue(4);
     ASSERT_TRUE(waitFor([&] { return dialog.plan().ranks == 4; }));
-    EXPECT_EQ(dialog.settings(), QStringList { "parallel.dp=2" });
+    EXPECT_EQ(dialog.settings(), QStringList{ "parallel.dp=2" });
     dialog.findChildren<QSpinBox*>()[0]->setValue(5);
     EXPECT_TRUE(dialog.faultAt("ranks").contains("take a multiple of 2")) << dialog.faultAt("ranks").toStdString();
 }

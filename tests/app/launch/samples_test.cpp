@@ -12,12 +12,14 @@ TEST(Samples, AreDescribedByTheFirstSentenceOfTheirComment)
     const support::TemporaryDirectory directory;
     directory.write("b.toml", "# What it shows: two stages that\n# take turns. More words.\n#\n[model]\n");
     directory.write("a.toml", "[model]\n");
+    directory.write("a-4.toml", "");
     directory.write("notes.txt", "no sample");
     const auto samples = samplesIn(QString::fromStdString(directory.path().string()));
-    ASSERT_EQ(samples.size(), 2);
+    ASSERT_EQ(samples.size(), 3);
     EXPECT_EQ(samples[0].name, "a");
     EXPECT_EQ(samples[0].line, "");
-    EXPECT_EQ(samples[1].line, "Two stages that take turns.");
+    EXPECT_EQ(samples[1].name, "a-4");
+    EXPECT_EQ(samples[2].line, "Two stages that take turns.");
 }
 
 TEST(Samples, AreFoundInTheTreeThatTheProgramWasBuiltIn)

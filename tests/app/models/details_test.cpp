@@ -47,7 +47,10 @@ protected:
 TEST_F(DetailsTest, KernelSaysItsArithmeticAndRate)
 {
     const auto details = readDetails(*reader_, run_,
-        { .kind = Selection::Kind::Kernel, .rank = 0, .lane = lane(0, tracing::LaneKind::Compute), .window = { 0, 60 * kMs } });
+        { .kind = Selection::Kind::Kernel,
+            .rank = 0,
+            .lane = lane(0, tracing::LaneKind::Compute),
+            .window = { 0, 60 * kMs } });
     ASSERT_TRUE(details) << details.error().message();
     EXPECT_EQ(details->title, "matmul");
     EXPECT_EQ(field(*details, "duration"), "60.0 ms");
@@ -75,7 +78,10 @@ TEST_F(DetailsTest, CollectiveHasARowARankAndMarksTheLateOne)
 TEST_F(DetailsTest, BubbleSaysWhomItWaitsFor)
 {
     const auto details = readDetails(*reader_, run_,
-        { .kind = Selection::Kind::Bubble, .rank = 1, .lane = lane(1, tracing::LaneKind::Compute), .window = { 0, 10 * kMs } });
+        { .kind = Selection::Kind::Bubble,
+            .rank = 1,
+            .lane = lane(1, tracing::LaneKind::Compute),
+            .window = { 0, 10 * kMs } });
     ASSERT_TRUE(details) << details.error().message();
     EXPECT_EQ(details->title, "Pipeline bubble, fill");
     EXPECT_EQ(field(*details, "waits for rank"), "0");
@@ -93,7 +99,10 @@ TEST_F(DetailsTest, MarkedStretchIsCounted)
 TEST_F(DetailsTest, SpanThatIsNotThereIsAnError)
 {
     const auto details = readDetails(*reader_, run_,
-        { .kind = Selection::Kind::Kernel, .rank = 0, .lane = lane(0, tracing::LaneKind::Compute), .window = { 1, 2 } });
+        { .kind = Selection::Kind::Kernel,
+            .rank = 0,
+            .lane = lane(0, tracing::LaneKind::Compute),
+            .window = { 1, 2 } });
     ASSERT_FALSE(details);
     EXPECT_EQ(details.error().message(), "the selected span is no longer in the file; select it again");
 }

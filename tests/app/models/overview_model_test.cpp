@@ -26,7 +26,7 @@ protected:
 
     static std::int64_t sum(const std::vector<BarSegment>& bar)
     {
-        return std::accumulate(bar.begin(), bar.end(), std::int64_t { 0 },
+        return std::accumulate(bar.begin(), bar.end(), std::int64_t{ 0 },
             [](std::int64_t all, const BarSegment& segment) { return all + segment.ns; });
     }
 

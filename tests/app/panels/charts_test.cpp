@@ -8,9 +8,9 @@ namespace {
 
 TEST(Axis, TicksAreRoundAndInside)
 {
-    EXPECT_EQ(roundTicks(0, 10, 5), (std::vector<double> { 0, 2, 4, 6, 8, 10 }));
-    EXPECT_EQ(wholeTicks(1, 4, 10), (std::vector<double> { 1, 2, 3, 4 })); // no half steps
-    EXPECT_EQ(roundTicks(3, 3, 5), (std::vector<double> { 3 }));
+    EXPECT_EQ(roundTicks(0, 10, 5), (std::vector<double>{ 0, 2, 4, 6, 8, 10 }));
+    EXPECT_EQ(wholeTicks(1, 4, 10), (std::vector<double>{ 1, 2, 3, 4 })); // no half steps
+    EXPECT_EQ(roundTicks(3, 3, 5), (std::vector<double>{ 3 }));
 }
 
 TEST(StepChart, FindsTheStepUnderAPixelAndTheSlowestOfAFullColumn)

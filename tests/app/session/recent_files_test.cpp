@@ -10,8 +10,8 @@ namespace {
 class RecentFilesTest : public testing::Test {
 protected:
     support::TemporaryDirectory directory_;
-    QSettings settings_ { QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
-    RecentFiles recent_ { settings_ };
+    QSettings settings_{ QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
+    RecentFiles recent_{ settings_ };
 };
 
 TEST_F(RecentFilesTest, NewestStandsFirstAndAFileOnlyOnce)

@@ -23,7 +23,7 @@ TEST(RunSession, OpensAFinishedRun)
     ASSERT_TRUE(waitFor([&] { return session.state() != RunSession::State::Opening; }));
     ASSERT_EQ(session.state(), RunSession::State::Open) << session.error().toStdString();
     EXPECT_EQ(session.snapshot()->ranks.size(), 2U);
-    EXPECT_EQ(session.snapshot()->window, (tracing::Window { 0, 5 * kStepNs }));
+    EXPECT_EQ(session.snapshot()->window, (tracing::Window{ 0, 5 * kStepNs }));
     EXPECT_EQ(session.progress(), RunSession::Progress::Finished);
     EXPECT_EQ(session.behindNs(), 0);
 }
@@ -82,7 +82,7 @@ TEST(RunSession, CloseForgetsRunSelectionAndWindow)
     session.open(text(directory / "run.rsdb"));
     ASSERT_TRUE(waitFor([&] { return session.state() == RunSession::State::Open; }));
     session.select({ .kind = Selection::Kind::Kernel, .window = { 0, 10 } });
-    session.setWindow(tracing::Window { 0, 10 });
+    session.setWindow(tracing::Window{ 0, 10 });
     session.close();
     EXPECT_EQ(session.state(), RunSession::State::Closed);
     EXPECT_TRUE(session.selection().isEmpty());

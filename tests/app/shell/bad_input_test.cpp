@@ -32,9 +32,9 @@ protected:
     }
 
     support::TemporaryDirectory directory_;
-    QSettings settings_ { QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
-    Look look_ { Theme::Dark };
-    MainWindow window_ { look_, settings_ };
+    QSettings settings_{ QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
+    Look look_{ Theme::Dark };
+    MainWindow window_{ look_, settings_ };
 };
 
 TEST_F(BadInputTest, NoDatabase)

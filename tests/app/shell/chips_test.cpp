@@ -27,8 +27,8 @@ QStringList texts(const QVector<Chip>& chips)
 TEST(Chips, SayRanksStepsDurationSourceAndClock)
 {
     tracing::RunAnalysis analysis;
-    analysis.counted = tracing::StepRange { 4, 6 };
-    const QStringList expected { "2 ranks", "steps 4 to 6", "3.30 s", "rankscope", "clock ±0.08 ms" };
+    analysis.counted = tracing::StepRange{ 4, 6 };
+    const QStringList expected{ "2 ranks", "steps 4 to 6", "3.30 s", "rankscope", "clock ±0.08 ms" };
     EXPECT_EQ(texts(runChips(twoRanks(), &analysis, RunSession::Progress::Finished, 0)), expected);
 }
 

@@ -38,9 +38,9 @@ protected:
     const OverviewModel& overview() { return window_.overviewPage().panel().model(); }
 
     support::TemporaryDirectory directory_;
-    QSettings settings_ { QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
-    Look look_ { Theme::Dark };
-    MainWindow window_ { look_, settings_ };
+    QSettings settings_{ QString::fromStdString((directory_ / "settings.ini").string()), QSettings::IniFormat };
+    Look look_{ Theme::Dark };
+    MainWindow window_{ look_, settings_ };
 };
 
 TEST_F(MainWindowTest, ShowsTheRunsFactsAndItsHeadline)

@@ -18,7 +18,8 @@ protected:
     support::Outcome app(std::vector<std::string> words)
     {
         words.insert(words.begin(), RS_APP);
-        return support::run({ words, { { "XDG_CONFIG_HOME", directory_.path().string() }, { "QT_QPA_PLATFORM", "" }, { "DISPLAY", "" } } });
+        return support::run({ words,
+            { { "XDG_CONFIG_HOME", directory_.path().string() }, { "QT_QPA_PLATFORM", "" }, { "DISPLAY", "" } } });
     }
 
     support::TemporaryDirectory directory_;
@@ -28,7 +29,8 @@ TEST_F(ProgramTest, DrawsAPictureWithoutADisplay)
 {
     writeSampleRun(directory_ / "run.rsdb");
     const auto out = (directory_ / "o.png").string();
-    const auto outcome = app({ "--render", out, "--size", "1280x720", "--view", "timeline", (directory_ / "run.rsdb").string() });
+    const auto outcome
+        = app({ "--render", out, "--size", "1280x720", "--view", "timeline", (directory_ / "run.rsdb").string() });
     EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
     EXPECT_EQ(QImage(QString::fromStdString(out)).size(), QSize(1280, 720));
 }
@@ -53,7 +55,7 @@ protected:
             if (QStandardPaths::findExecutable(program).isEmpty())
                 GTEST_SKIP() << program << " is not installed: mouse and keys on a real display are not tested";
         }
-        server_.emplace(support::Command { { "sh", "-c", "exec Xvfb -displayfd 1 -screen 0 1600x900x24 2>/dev/null" } });
+        server_.emplace(support::Command{ { "sh", "-c", "exec Xvfb -displayfd 1 -screen 0 1600x900x24 2>/dev/null" } });
         ASSERT_TRUE(support::waitUntil([&] { return server_->output().find('\n') != std::string::npos; }, 20s));
         display_ = ":" + server_->output().substr(0, server_->output().find('\n'));
     }

@@ -16,8 +16,8 @@ TEST(RenderOptions, ReadWhatTheCommandLineSays)
     EXPECT_EQ(parseSize("1600x900")->width(), 1600);
     EXPECT_FALSE(parseSize("10x10"));
     EXPECT_FALSE(parseSize("wide"));
-    EXPECT_EQ(parseWindow("1000:2000")->window, (tracing::Window { 1000, 2000 }));
-    EXPECT_EQ(parseWindow("steps 3:5")->steps, (tracing::StepRange { 3, 5 }));
+    EXPECT_EQ(parseWindow("1000:2000")->window, (tracing::Window{ 1000, 2000 }));
+    EXPECT_EQ(parseWindow("steps 3:5")->steps, (tracing::StepRange{ 3, 5 }));
     EXPECT_FALSE(parseWindow("2000:1000"));
     EXPECT_FALSE(parseWindow("all"));
     EXPECT_EQ(*parseView("timeline"), MainWindow::View::Timeline);
@@ -70,7 +70,8 @@ TEST(Render, SaysWhichInputCannotBeRead)
     QSettings settings(QString::fromStdString((directory / "settings.ini").string()), QSettings::IniFormat);
     Look look(Theme::Dark);
     MainWindow window(look, settings);
-    const auto done = renderToFile(window, QString::fromStdString((directory / "none.rsdb").string()), { .output = "x.png" });
+    const auto done
+        = renderToFile(window, QString::fromStdString((directory / "none.rsdb").string()), { .output = "x.png" });
     ASSERT_FALSE(done);
     EXPECT_NE(done.error().message().find("none.rsdb"), std::string::npos) << done.error().message();
 }

@@ -7,7 +7,9 @@ using namespace tracing;
 void addStep(support::TraceBuilder& trace, int step)
 {
     const std::int64_t begin = (step - 1) * kStepNs;
-    const auto at = [begin](std::int64_t from, std::int64_t to) { return Window { begin + from * kMs, begin + to * kMs }; };
+    const auto at = [begin](std::int64_t from, std::int64_t to) {
+        return Window{ begin + from * kMs, begin + to * kMs };
+    };
     trace.step(0, step, at(0, 100)).step(1, step, at(0, 100));
     trace.kernel(0, at(0, 60), "matmul", { .flop = 1'000'000, .bytes = 4096 });
     trace.bubble(1, at(0, 10), BubblePhase::Fill, 0);
