@@ -42,11 +42,21 @@ std::string milliseconds(std::int64_t ns)
     return text;
 }
 
+bool onOneClock(std::span<const SourceTrace> traces)
+{
+    return !traces.empty() && !traces.front().clock.empty()
+        && std::ranges::all_of(traces, [&](const SourceTrace& trace) { return trace.clock == traces.front().clock; });
+}
+
 } // namespace
 
 Alignment alignClocks(std::span<SourceTrace> traces, const MatchResult& matches)
 {
     Alignment out;
+    if (onOneClock(traces)) {
+        out.aligned = true;
+        return out;
+    }
     const std::int64_t base = traces.empty() ? 0 : traces.front().baseNs;
     std::vector<std::vector<std::int64_t>> differences(traces.size()); // end of the rank less the median end
     std::vector<std::int64_t> transfers; // shortest part of each: nobody waits in it
@@ -72,8 +82,10 @@ Alignment alignClocks(std::span<SourceTrace> traces, const MatchResult& matches)
     }
     // Ranks of one node read one clock: they move together, by the median of all their differences.
     std::map<std::string, std::vector<std::int64_t>> byNode;
-    const auto clockOf
-        = [&](std::size_t t) { return traces[t].node.empty() ? "#" + std::to_string(t) : traces[t].node; };
+    const auto clockOf = [&](std::size_t t) {
+        const SourceTrace& trace = traces[t];
+        return !trace.clock.empty() ? trace.clock : trace.node.empty() ? "#" + std::to_string(t) : trace.node;
+    };
     for (std::size_t t = 0; t < traces.size(); ++t)
         byNode[clockOf(t)].insert(byNode[clockOf(t)].end(), differences[t].begin(), differences[t].end());
     std::vector<std::int64_t> shifts(traces.size(), 0), errors(traces.size(), 0);

@@ -63,20 +63,21 @@ private:
         return *names_[id];
     }
 
-    Result<SignatureId> signature(std::uint32_t id)
+    Result<SignatureId> signature(std::uint32_t id, Pass pass)
     {
-        if (!signatures_[id]) {
-            const auto text = name(id);
-            if (!text)
-                return text.error();
-            KernelSignature signature;
-            signature.name = *text;
-            const auto stored = writer_.signature(signature);
-            if (!stored)
-                return stored;
+        // A name nearly always has one pass: only those without one are looked up by number alone.
+        if (pass == Pass::None && signatures_[id])
+            return *signatures_[id];
+        const auto text = name(id);
+        if (!text)
+            return text.error();
+        KernelSignature signature;
+        signature.name = *text;
+        signature.pass = pass;
+        const auto stored = writer_.signature(signature);
+        if (stored && pass == Pass::None)
             signatures_[id] = *stored;
-        }
-        return *signatures_[id];
+        return stored;
     }
 
     Result<LaneId> lane(std::uint32_t source, Dimension dimension = Dimension::None)
@@ -206,7 +207,7 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
         }
         const Window at{ event.beginNs + shiftNs_, event.endNs + shiftNs_ };
         if (event.kind == SourceKind::Kernel) {
-            const auto s = signature(event.name);
+            const auto s = signature(event.name, event.pass);
             if (!s)
                 return s.error();
             kernels_.push_back({ id, at.beginNs, at.endNs, *s, std::nullopt,
@@ -366,6 +367,10 @@ Status RunAssembly::writeFacts(const std::string& name)
         facts["base_ns"] = std::to_string(trace.baseNs);
         for (const auto& [key, value] : facts) {
             if (Status status = writer_.setProvenance(prefix + key, value); !status)
+                return status;
+        }
+        for (const auto& [key, value] : trace.runFacts) {
+            if (Status status = writer_.setProvenance(key, value); !status)
                 return status;
         }
         for (const Loss& loss : trace.losses) {

@@ -78,10 +78,12 @@ struct SourceTrace {
     std::string format; ///< "pytorch", "chrome", "nsight", "mindstudio", "pipeline", "flight recorder", "rankscope"
     std::optional<std::int32_t> rank; ///< as the file itself says, or given later from its name
     bool rankFromName = false;
-    bool rankIsLocal = false; ///< the rank only counts within its file (devices of a report): files lie one behind another
+    bool rankIsLocal
+        = false; ///< the rank only counts within its file (devices of a report): files lie one behind another
     std::optional<std::int32_t> worldSize;
     std::string node;
     std::string device;
+    std::string clock; ///< traces with the same word were timed by one clock; empty: the node's
     std::optional<std::int32_t> stage, dp, tp, ep; ///< coordinates, where the file says
     std::int64_t baseNs = 0; ///< added to every time gives UTC ns; 0: times are UTC already, or on a clock of their own
     bool fractionalTimes = false; ///< the file's times had fractions of a microsecond (HTA rounds such files)
@@ -92,6 +94,7 @@ struct SourceTrace {
     std::vector<SourcePart> parts;
     std::vector<SourceStep> steps; ///< the rank's own, by begin
     std::vector<Loss> losses;
+    std::map<std::string, std::string> runFacts; ///< into the run's provenance as they are: "config.parallel.pp", ...
     std::map<std::string, std::string> metadata; ///< into the run's provenance under "file.<rank>."
 
     /// Begins outside are a writer's mistake (0, or a day off) and are left out. Set by findTimeBounds().

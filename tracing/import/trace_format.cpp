@@ -2,6 +2,8 @@
 
 #include "tracing/import/byte_source.h"
 #include "tracing/import/nsight/nsight_reader.h"
+#include "tracing/import/pipeline/pipeline_reader.h"
+#include "tracing/import/pipeline/pipeline_table.h"
 #include "tracing/store/schema.h"
 
 #include <algorithm>
@@ -36,6 +38,8 @@ Result<TraceFormat> detectFormat(const std::string& path)
         return TraceFormat::NsightReport;
     if (name.extension() == ".sqlite" && first->find_first_not_of('\0') >= std::min<std::size_t>(first->size(), 16))
         return TraceFormat::NsightUnfinished;
+    if (isPipelineHeader(*first))
+        return TraceFormat::PipelineCsv;
     const std::size_t at = first->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     if (at != std::string::npos && ((*first)[at] == '{' || (*first)[at] == '['))
         return TraceFormat::Json;
@@ -58,6 +62,8 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     }
     case TraceFormat::NsightSqlite:
         return readNsightExport(path, progress);
+    case TraceFormat::PipelineCsv:
+        return readPipelineTimeline(path, progress);
     case TraceFormat::NsightReport:
         return Error("read " + path
             + ": only Nsight Systems itself can read its reports; export it with: " + nsightExportCommand(path));

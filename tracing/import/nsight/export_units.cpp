@@ -168,6 +168,7 @@ void ExportUnits::describe(ExportTables& tables, const std::string& path)
         trace.path = path;
         trace.format = "nsight";
         trace.node = host;
+        trace.clock = host.empty() ? path : host;
         trace.baseNs = baseNs;
         trace.metadata = facts;
         trace.groups.emplace_back();

@@ -6,8 +6,8 @@
 
 namespace rankscope::tracing::ledger {
 
-/// Reads a job of traces/pipeline_jobs (CSV, gzip) by the conventions of METRICS 5.5, straight into the ledger's input:
-/// steps one behind another, a stretch each. Empty ranks: not readable.
+/// Imports a job of traces/pipeline_jobs (CSV, gzip) and reads it back as the ledger does: steps one behind another, a
+/// stretch each. Empty ranks: there is no such file.
 LedgerInput readPipelineJob(const std::string& path);
 
 } // namespace rankscope::tracing::ledger
