@@ -78,6 +78,8 @@ private:
                 if (!isPointToPoint(match.op))
                     instance.members = it->second->members;
             }
+            if (instance.members.empty() && !isPointToPoint(match.op))
+                absent_.push_back({ input().instances.size(), match.partsExpected - match.partsPresent });
             instanceOf_[raw(match.id)] = input().instances.size();
             input().instances.push_back(std::move(instance));
         }
@@ -244,9 +246,32 @@ private:
 
     void fillMessages()
     {
+        fillUnknownMembers();
         for (ledger::Instance& instance : input().instances) {
             if (instance.source && instance.destination && instance.members.empty())
                 instance.members = { *instance.source, *instance.destination };
+        }
+    }
+
+    /// Where a group's members are not in the file but some of its parts are missing, numbers beyond the world stand for
+    /// the absent: without them what is there would pass for everybody.
+    void fillUnknownMembers()
+    {
+        for (const Absent& absent : absent_) {
+            std::vector<std::int32_t>& members = input().instances[absent.instance].members;
+            for (std::int32_t i = 0; i < std::min(absent.parts, facts_.run.worldSize + 1); ++i)
+                members.push_back(facts_.run.worldSize + i);
+        }
+        if (absent_.empty())
+            return;
+        std::set<std::size_t> unknown;
+        for (const Absent& absent : absent_)
+            unknown.insert(absent.instance);
+        for (const ledger::RankInput& rank : input().ranks) {
+            for (const ledger::PartOp& part : rank.parts) {
+                if (unknown.contains(part.instance))
+                    input().instances[part.instance].members.push_back(rank.rank);
+            }
         }
     }
 
@@ -318,6 +343,11 @@ private:
     const bool recorded_;
     LedgerSource source_;
     std::unordered_map<std::int64_t, std::size_t> instanceOf_;
+    struct Absent {
+        std::size_t instance = 0;
+        std::int32_t parts = 0;
+    };
+    std::vector<Absent> absent_; ///< of collectives whose members are not known
     std::unordered_map<std::int64_t, std::int64_t>
         launches_; ///< of the rank being read: correlation to the call's begin
     std::map<std::string, std::int32_t> clocks_;
