@@ -66,7 +66,8 @@ function(rs_add_test name)
     if("unit" IN_LIST ARG_LABELS)
         add_dependencies(unit_tests ${name})
     endif()
-    list(JOIN ARG_LABELS "\\;" labels)
+    # gtest_discover_tests takes a list apart three times before it sets it.
+    list(JOIN ARG_LABELS [[\\\\\\\;]] labels)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
         # Tests share the cores: threads that wait for one another must not spin.
         PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone} ENVIRONMENT OMP_WAIT_POLICY=passive)
