@@ -50,6 +50,16 @@ open_app() {
 # False also when the app found that DISPLAY leads nowhere.
 app_is_open() { [[ -n $app ]] && kill -0 "$app" 2>/dev/null; }
 
+# On a terminal the launcher shows its progress; elsewhere only what happens besides the steps.
+train() {
+    local command=("$bin/rankscope" train --config "$sample" --out "$run")
+    if [[ -t 1 ]]; then
+        "${command[@]}" 9>&-
+    else
+        "${command[@]}" 9>&- | tee "$out/steps.jsonl" | grep --line-buffered '"event"'
+    fi
+}
+
 mkdir -p "$out"
 exec 9>"$out/lock"
 if ! flock -n 9; then
@@ -74,7 +84,7 @@ build
 say "3 train"
 rm -f "$run" "$run-wal" "$run-shm"
 open_app
-"$bin/rankscope" train --config "$sample" --out "$run" 9>&- || {
+train || {
     status=$?
     ! app_is_open || kill "$app"
     exit "$status"
