@@ -20,10 +20,12 @@ inline KernelCost softmaxCrossEntropyBackwardCost(std::int64_t N, std::int64_t V
 }
 
 namespace cpu {
-/// losses (N) = -ln softmax(logits (N, V))[target], in nats; keeps logSumExp (N). Targets lie in 0 .. V - 1.
+/// losses (N) = -ln softmax(logits (N, V))[target], in nats; keeps logSumExp (N). A target outside
+/// 0 .. V - 1 belongs to another part of a vocabulary that is split: its logit counts as 0 here, and it is no one-hot.
 void softmaxCrossEntropyForward(
     float* losses, float* logSumExp, const float* logits, const std::int32_t* targets, std::int64_t N, std::int64_t V);
-/// dlogits (N, V) = scale (softmax - one-hot of the target). dlogits may be logits.
+/// dlogits (N, V) = scale (exp(logits - logSumExp) - one-hot of the target). dlogits may be logits; with logSumExp over
+/// the whole vocabulary the exponential is the softmax of a part.
 void softmaxCrossEntropyBackward(float* dlogits, const float* logits, const float* logSumExp,
     const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V);
 } // namespace cpu

@@ -30,7 +30,8 @@ public:
     virtual int rank() const = 0;
     virtual int worldSize() const = 0;
 
-    /// Every rank adds the groups it belongs to; members give a group the same name. A name that is there gives its group.
+    /// Every rank adds the groups it belongs to; members give a group the same name. A name that is there gives its
+    /// group.
     virtual GroupId addGroup(const Group& group) = 0;
 
     /// To another member of `group`. Need not be waited for before drain().
@@ -38,8 +39,8 @@ public:
     /// May be started long before it is needed; must be waited for. Its recorded part is that wait, however short.
     virtual Request receive(std::span<float> data, int from, GroupId group, const MessageLabel& label) = 0;
 
-    /// Sums `data` over the group, in place; same bits on all members, whatever the timing. Collectives start in the
-    /// order of these calls, one at a time; the recorded part begins when it is its turn.
+    /// Sums `data` over the group, in place; same bits on all members, whatever the timing. Collectives of a group
+    /// start in the order of these calls, one at a time; the recorded part begins when it is its turn.
     virtual Request allReduce(std::span<float> data, GroupId group, const char* name) = 0;
     virtual Request allReduce(std::span<double> data, GroupId group, const char* name) = 0;
     virtual Request broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name) = 0;

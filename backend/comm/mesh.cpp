@@ -55,6 +55,17 @@ Group Mesh::pipelineGroup(int rank) const
     return group;
 }
 
+Group Mesh::tensorGroup(int rank) const
+{
+    MeshPlace place = placeOf(rank);
+    Group group{ .name = "tp of stage " + std::to_string(place.pp) + ", replica " + std::to_string(place.dp),
+        .dimension = Dimension::Tensor,
+        .index = place.tp };
+    for (place.tp = 0; place.tp < sizes_.tp; ++place.tp)
+        group.members.push_back(rankOf(place));
+    return group;
+}
+
 Group Mesh::clipGroup(int rank) const
 {
     const MeshPlace mine = placeOf(rank);

@@ -44,6 +44,7 @@ public:
 
     Group dataGroup(int rank) const; ///< same stage, one rank a replica
     Group pipelineGroup(int rank) const; ///< one replica, one rank a stage, in stage order
+    Group tensorGroup(int rank) const; ///< same stage and replica, one rank a part of the tensors
     Group clipGroup(int rank) const; ///< the ranks whose gradients make up one replica's norm
     Group worldGroup(int rank) const;
 

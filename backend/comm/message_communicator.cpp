@@ -116,6 +116,7 @@ Request MessageCommunicator::enqueue(CollectiveOp op, GroupId group, const char*
 {
     const Request request = nextRequest();
     collectives_.push_back({ .request = request,
+        .group = group,
         .info = { .name = nameOf(name),
             .op = op,
             .communicator = state(group).recorded,
@@ -191,20 +192,29 @@ bool MessageCommunicator::pollMessages()
 
 bool MessageCommunicator::pollCollectives()
 {
-    bool moved = false;
-    while (!collectives_.empty()) {
-        Collective& first = collectives_.front();
-        if (!first.advance) {
-            first.span = recorder_.collective(first.info);
-            first.advance = first.start();
-        }
-        if (!first.advance())
-            break;
-        first.span.end();
-        collectives_.pop_front();
-        moved = true;
+    // Groups take turns within themselves only: sums over the parts of a tensor must not queue behind those of
+    // gradients.
+    std::vector<GroupId> busy;
+    return std::erase_if(collectives_, [&](Collective& collective) {
+        const bool waits = std::ranges::find(busy, collective.group) != busy.end();
+        if (!waits && advance(collective))
+            return true;
+        if (!waits)
+            busy.push_back(collective.group);
+        return false;
+    }) > 0;
+}
+
+bool MessageCommunicator::advance(Collective& collective)
+{
+    if (!collective.advance) {
+        collective.span = recorder_.collective(collective.info);
+        collective.advance = collective.start();
     }
-    return moved;
+    if (!collective.advance())
+        return false;
+    collective.span.end();
+    return true;
 }
 
 bool MessageCommunicator::poll()

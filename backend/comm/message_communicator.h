@@ -52,6 +52,7 @@ private:
     };
     struct Collective {
         Request request{};
+        GroupId group{};
         tracing::CollectiveInfo info;
         std::function<std::function<bool()>()> start; ///< called when it is its turn; gives what advances it
         std::function<bool()> advance; ///< empty until started
@@ -70,6 +71,7 @@ private:
     Message* findMessage(Request request);
     bool pollMessages();
     bool pollCollectives();
+    bool advance(Collective& collective);
     bool poll();
 
     std::unique_ptr<Transport> transport_;

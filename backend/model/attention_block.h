@@ -7,28 +7,29 @@ namespace rankscope::backend {
 
 /// Memory that blocks use during backward, one for all: nothing in it outlives a block's call.
 struct Workspace {
-    Workspace(std::size_t rows, std::size_t width)
+    Workspace(std::size_t rows, std::size_t width, const TensorPart& part)
         : narrow(rows * width)
-        , wide(rows * 4 * width)
+        , wide(rows * 4 * width / static_cast<std::size_t>(part.parts))
     {
     }
     Buffer narrow; ///< (N, C)
-    Buffer wide; ///< (N, 4 C)
+    Buffer wide; ///< (N, 4 C / parts)
 };
 
-/// out = in + projection(attention(qkv(norm(in)))).
+/// out = in + projection(attention(qkv(norm(in)))). Split, a rank has H / parts heads: one sum over the parts in
+/// forward, one in backward.
 class AttentionBlock {
 public:
     struct Saved {
-        Saved(const GptConfig& config, int sequences);
+        Saved(const GptConfig& config, const TensorPart& part, int sequences);
         Norm::Saved norm;
-        Buffer qkv; ///< (B, T, 3, H, D)
+        Buffer qkv; ///< (B, T, 3, H, D), with this rank's heads only
         Buffer mixed; ///< (B, T, H, D), the heads' outputs
         Buffer logSumExp; ///< (B, H, T)
     };
 
-    AttentionBlock(
-        ParameterStore& store, KernelRunner& runner, const GptConfig& config, const std::string& layer, int sequences);
+    AttentionBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
+        const std::string& layer, int sequences);
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
@@ -39,7 +40,9 @@ private:
     void mixForward(KernelRunner& runner, Saved& saved) const;
     void mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const;
 
-    std::int64_t sequences_, tokens_, heads_, width_;
+    TensorPart part_;
+    std::int64_t sequences_, tokens_, width_;
+    std::int64_t heads_, mixedWidth_; ///< of this rank
     // In the order in which backward finishes them.
     Linear projection_, qkv_;
     Norm norm_;

@@ -24,32 +24,35 @@ std::size_t rowCount(const GptConfig& config, int sequences)
 
 float residualDeviation(const GptConfig& config) { return 0.02F / std::sqrt(2 * static_cast<float>(config.layers)); }
 
-std::size_t parameterCount(const GptConfig& config, const StageSlice& slice)
+std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts)
 {
+    const auto parts = static_cast<std::size_t>(tensorParts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
     const auto T = static_cast<std::size_t>(config.sequence);
-    // A layer: qkv 3C^2 + 3C, projection C^2 + C, MLP 8C^2 + 5C, two norms 4C.
-    std::size_t count = static_cast<std::size_t>(slice.layerCount) * (12 * C * C + 13 * C);
+    // A layer: qkv 3C^2 + 3C, projection C^2, MLP 8C^2 + 4C, which are split; two biases of sums 2C, two norms 4C.
+    std::size_t count = static_cast<std::size_t>(slice.layerCount) * ((12 * C * C + 7 * C) / parts + 6 * C);
     if (slice.hasEmbedding)
         count += (V + T) * C;
     if (slice.hasHead)
-        count += C * V + 2 * C;
+        count += C * V / parts + 2 * C;
     return count;
 }
 
-std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences)
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts)
 {
+    const auto parts = static_cast<std::size_t>(tensorParts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
     const auto H = static_cast<std::size_t>(config.heads);
-    // A layer: both residuals, both norms with mean and rstd, qkv, attention with its log-sum-exp, MLP before and after
-    // GELU.
-    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (16 * C + H + 4);
+    // A layer: both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP
+    // before and after GELU.
+    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (4 * C + 4 + (12 * C + H) / parts);
     if (slice.hasEmbedding)
         floats += 1; // tokens
     if (slice.hasHead)
-        floats += 2 * C + V + 5; // input, norm, logits, mean, rstd, loss, log-sum-exp, target
+        floats += 2 * C + V / parts + 5 // input, norm, logits, mean, rstd, loss, log-sum-exp, target
+            + (parts > 1 ? parts + 1 : 0); // log-sum-exp of the parts, the target's logit
     return rowCount(config, sequences) * floats * sizeof(float);
 }
 

@@ -28,6 +28,14 @@ StageSlice sliceOf(const GptConfig& config, int stage, int stages);
 /// Everything on one rank.
 StageSlice wholeModel(const GptConfig& config);
 
+/// Which part of each split tensor a rank holds (Shoeybi et al. 2019): heads of attention, columns of the first and
+/// rows of the second matrix of an MLP, and a range of the head's vocabulary. Norms, the token table and the positions
+/// are replicated: each rank has them whole, with the same bits. `parts` divides heads and vocab.
+struct TensorPart {
+    int parts = 1;
+    int index = 0;
+};
+
 /// N = B T: the tokens of a micro-batch.
 std::size_t rowCount(const GptConfig& config, int sequences);
 
@@ -35,10 +43,11 @@ std::size_t rowCount(const GptConfig& config, int sequences);
 /// grow with depth (Radford et al. 2019, section 2.3); 0.02 elsewhere.
 float residualDeviation(const GptConfig& config);
 
-/// Floats in the parameters of a slice; its gradients and each of AdamW's moments are as many again.
-std::size_t parameterCount(const GptConfig& config, const StageSlice& slice);
-/// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on this slice.
-std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences);
+/// Floats in the parameters that one of `tensorParts` ranks holds of a slice; its gradients and each of AdamW's moments
+/// are as many again.
+std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts = 1);
+/// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on one of these ranks.
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts = 1);
 
 /// Arithmetic of the model a token, forward and backward, as PaLM counts it (Chowdhery et al. 2022, appendix B: 6 a
 /// weight of a matrix, the token and position tables left out), with attention at (T + 1) / 2 keys a query, since

@@ -19,9 +19,9 @@ struct Layer {
     MlpBlock mlp; // first, because backward finishes it first
     AttentionBlock attention;
 
-    Layer(ParameterStore& store, KernelRunner& runner, const GptConfig& config, int index, int sequences)
-        : mlp(store, runner, config, "layer " + std::to_string(index), sequences)
-        , attention(store, runner, config, "layer " + std::to_string(index), sequences)
+    Layer(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options, int index)
+        : mlp(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
+        , attention(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
     {
     }
 };
@@ -42,11 +42,11 @@ struct Slot {
         for (int i = 0; i < 2 * layers + 1; ++i)
             hidden.emplace_back(rows * width);
         for (int i = 0; i < layers; ++i) {
-            attention.emplace_back(options.config, options.sequences);
-            mlp.emplace_back(rows, width);
+            attention.emplace_back(options.config, options.part, options.sequences);
+            mlp.emplace_back(rows, width, options.part);
         }
         if (options.slice.hasHead)
-            head.emplace(options.config, options.sequences);
+            head.emplace(options.config, options.part, options.sequences);
     }
     float* input(std::size_t block) { return hidden[block % hidden.size()].data(); }
 };
@@ -58,19 +58,21 @@ public:
     Impl(const Options& options, tracing::Recorder& recorder)
         : options_(options)
         , runner_(recorder)
-        , store_(parameterCount(options.config, options.slice), options.seed)
-        , workspace_(rows(), static_cast<std::size_t>(options.config.width))
+        , store_(parameterCount(options.config, options.slice, options.part.parts), options.seed)
+        , workspace_(rows(), static_cast<std::size_t>(options.config.width), options.part)
         , gradient_(options.slice.hasEmbedding ? hiddenCount() : 0)
         , clearName_(runner_.name("clear gradients"))
     {
         const StageSlice& slice = options.slice;
         RS_CHECK(slice.layerCount > 0 && options.config.width % options.config.heads == 0,
             "layers, and heads that divide width");
+        RS_CHECK(options.config.heads % options.part.parts == 0 && options.config.vocab % options.part.parts == 0,
+            "parts divide heads and vocab");
         if (slice.hasHead)
-            head_.emplace(store_, runner_, options.config, options.sequences);
+            head_.emplace(store_, runner_, options.config, options.part, options.sequences);
         markEnd();
         for (int i = slice.layerCount - 1; i >= 0; --i) {
-            layers_.emplace_back(store_, runner_, options.config, slice.firstLayer + i, options.sequences);
+            layers_.emplace_back(store_, runner_, options, slice.firstLayer + i);
             markEnd();
         }
         std::ranges::reverse(layers_);

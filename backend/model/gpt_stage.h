@@ -12,6 +12,18 @@
 
 namespace rankscope::backend {
 
+/// The part of a whole tensor that a rank holds: places [begin, begin + length) of an axis of `axis` places, `inner`
+/// floats each, `outer` times over. Row-major (outer, axis, inner) is the whole tensor, (outer, length, inner) the
+/// part.
+struct TensorCut {
+    std::size_t outer = 1, axis = 0, inner = 1;
+    std::size_t begin = 0, length = 0;
+
+    std::size_t count() const { return outer * length * inner; }
+    std::size_t wholeCount() const { return outer * axis * inner; }
+    bool isWhole() const { return length == axis; }
+};
+
 /// One tensor among a stage's contiguous buffers.
 struct Parameter {
     std::string name; ///< "layer 3.mlp.up.weight": the same in every layout
@@ -19,6 +31,7 @@ struct Parameter {
     std::span<float> gradient;
     std::size_t offset = 0; ///< of its first float in values() and gradients()
     bool weightDecay = false; ///< matrices yes; gains, biases and position table no
+    TensorCut cut{}; ///< whole where all tensor-parallel ranks hold the same
 };
 
 /// What a stage calls while it computes, always on the calling thread and outside parallel regions. Either may be
@@ -27,10 +40,13 @@ struct StageHooks {
     /// Between kernels, so that an exchange under way makes progress. Where it is set, long matrix products are cut
     /// into pieces of at least 64 rows and attention into sequences, each a span of its own, as near to 100 us as that
     /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
-    std::function<void()> betweenKernels;
+    std::function<void()> betweenKernels{};
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
     /// cover the whole buffer in each backward pass; whoever sums over ranks listens to the last micro-batch only.
-    std::function<void(std::size_t begin, std::size_t end)> gradientsReady;
+    std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
+    /// Sums over the ranks that split the tensors, in place; all get the same bits before it returns. Needed with more
+    /// than one part.
+    std::function<void(std::span<float> data, const char* name)> sumOverTensorParts{};
 };
 
 /// One micro-batch on its way through a stage. B = Options::sequences, N = B * T rows.
@@ -51,6 +67,7 @@ public:
     struct Options {
         GptConfig config;
         StageSlice slice;
+        TensorPart part{};
         int sequences = 1; ///< B, sequences of a micro-batch
         int slots = 1; ///< micro-batches in flight at most
         std::uint64_t seed = 1;
@@ -76,7 +93,8 @@ public:
     std::size_t hiddenCount() const;
 
     /// Computes the stage and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the
-    /// last stage; there returns the loss summed over the B * T tokens in nats (not scaled), elsewhere 0.
+    /// last stage; there returns the loss summed over the B * T tokens in nats (not scaled, the same on all tensor
+    /// parts), elsewhere 0.
     double forward(const MicroBatch& batch, std::span<float> hiddenOut);
 
     /// Adds the gradients of the micro-batch in `slot`. hiddenOutGradient (B, T, C) is empty on the last stage,

@@ -6,31 +6,38 @@
 
 namespace rankscope::backend {
 
-/// Final norm, untied projection to the vocabulary, cross-entropy.
+/// Final norm, untied projection to the vocabulary, cross-entropy. Split, a rank has the logits of V / parts tokens;
+/// what the parts tell each other is small: log-sum-exp and the target's logit of each row (Shoeybi et al. 2019,
+/// section 3).
 class HeadLayer {
 public:
     struct Saved {
-        Saved(const GptConfig& config, int sequences);
+        Saved(const GptConfig& config, const TensorPart& part, int sequences);
         Norm::Saved norm;
-        Buffer logits; ///< (N, V); their gradient after backward
+        Buffer logits; ///< (N, V / parts); their gradient after backward
         Buffer losses, logSumExp; ///< (N)
-        std::vector<std::int32_t> targets; ///< (N)
+        Buffer ofParts; ///< (parts + 1, N): log-sum-exp of each part, the target's logit; empty unless split
+        std::vector<std::int32_t> targets; ///< (N), from the first token of this part on
         float lossScale = 1;
     };
 
-    HeadLayer(ParameterStore& store, KernelRunner& runner, const GptConfig& config, int sequences);
+    HeadLayer(
+        ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part, int sequences);
 
-    /// The loss summed over the rows, in nats.
+    /// The loss summed over the rows, in nats; the same bits on all parts.
     double forward(KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets) const;
     /// Overwrites gradient (N, C) with that of `in`.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
 
 private:
-    std::int64_t rows_, width_, vocab_;
+    void mergeParts(KernelRunner& runner, Saved& saved) const;
+
+    TensorPart part_;
+    std::int64_t rows_, width_, vocab_; ///< vocab: this rank's part
     // In the order in which backward finishes them.
     Linear projection_;
     Norm norm_;
-    tracing::LocalName lossName_, clearName_;
+    tracing::LocalName lossName_, clearName_, mergeName_;
 };
 
 } // namespace rankscope::backend

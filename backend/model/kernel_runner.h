@@ -48,6 +48,13 @@ public:
             hooks_.gradientsReady(begin, end);
     }
 
+    /// See StageHooks::sumOverTensorParts; nothing where there is one part.
+    void sumOverTensorParts(std::span<float> data, const TensorPart& part, const char* name) const
+    {
+        if (part.parts > 1)
+            hooks_.sumOverTensorParts(data, name);
+    }
+
 private:
     std::int64_t atOnce(std::int64_t count, double flop, std::int64_t unit) const;
 

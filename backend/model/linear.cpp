@@ -8,15 +8,37 @@
 namespace rankscope::backend {
 
 using kernels::MatmulShape;
+using Split = Linear::Options::Split;
+
+namespace {
+
+TensorCut weightCut(const Linear::Options& options)
+{
+    const auto inputs = static_cast<std::size_t>(options.inputs);
+    const auto outputs = static_cast<std::size_t>(options.outputs);
+    const auto groups = static_cast<std::size_t>(options.columnGroups);
+    if (options.split == Split::Columns)
+        return cutOf(inputs * groups, outputs / groups, 1, options.part);
+    return cutOf(1, inputs, outputs, options.split == Split::Rows ? options.part : TensorPart{});
+}
+
+TensorCut biasCut(const Linear::Options& options)
+{
+    const auto outputs = static_cast<std::size_t>(options.outputs);
+    const auto groups = static_cast<std::size_t>(options.columnGroups);
+    return cutOf(groups, outputs / groups, 1, options.split == Split::Columns ? options.part : TensorPart{});
+}
+
+} // namespace
 
 Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& options)
-    : inputs_(options.inputs)
-    , outputs_(options.outputs)
-    , weight_(store.add(options.parameter + ".weight", static_cast<std::size_t>(inputs_ * outputs_),
-          ParameterStore::Init::Normal, options.deviation, true))
-    , bias_(options.bias
-              ? store.add(options.parameter + ".bias", static_cast<std::size_t>(outputs_), ParameterStore::Init::Zero)
-              : Weights{})
+    : inputs_(options.split == Split::Rows ? options.inputs / options.part.parts : options.inputs)
+    , outputs_(options.split == Split::Columns ? options.outputs / options.part.parts : options.outputs)
+    , addsBias_(options.split != Split::Rows || options.part.index == 0)
+    , weight_(store.add(
+          options.parameter + ".weight", weightCut(options), ParameterStore::Init::Normal, options.deviation, true))
+    , bias_(options.bias ? store.add(options.parameter + ".bias", biasCut(options), ParameterStore::Init::Zero)
+                         : Weights{})
     , forwardName_(runner.name("matmul " + options.kernel))
     , inputGradientName_(runner.name("matmul " + options.kernel + " input gradient"))
     , weightGradientName_(runner.name("matmul " + options.kernel + " weight gradient"))
@@ -28,10 +50,11 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
 {
     MatmulShape shape{ .M = rows, .N = outputs_, .K = inputs_, .accumulate = accumulate };
     const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
+    const float* bias = addsBias_ ? bias_.value : nullptr;
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
         runner.run(forwardName_, matmulCost(shape), shape.M,
-            [&] { kernels::cpu::matmul(y + row * outputs_, x + row * inputs_, weight_.value, bias_.value, shape); });
+            [&] { kernels::cpu::matmul(y + row * outputs_, x + row * inputs_, weight_.value, bias, shape); });
     }
 }
 

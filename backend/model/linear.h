@@ -7,27 +7,32 @@
 
 namespace rankscope::backend {
 
-/// y (N, O) = x (N, I) W (I, O) + b (O).
+/// y (N, O) = x (N, I) W (I, O) + b (O). Split by columns, a rank computes its part of y from the whole x; split by
+/// rows, it computes from its part of x a summand of the whole y, of which the first one holds the bias.
 class Linear {
 public:
     struct Options {
         std::string parameter; ///< "layer 0.mlp.up"
         std::string kernel; ///< "up": the kernel is recorded as "matmul up"
-        std::int64_t inputs = 0, outputs = 0;
+        std::int64_t inputs = 0, outputs = 0; ///< of the whole
         float deviation = 0.02F; ///< of the initial weights
         bool bias = true;
+        enum class Split { None, Columns, Rows } split = Split::None;
+        std::int64_t columnGroups = 1; ///< each of which is split: 3 for queries, keys and values side by side
+        TensorPart part{};
     };
     Linear(ParameterStore& store, KernelRunner& runner, const Options& options);
 
     /// accumulate: adds to y, which then holds a residual.
     void forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate = false) const;
-    /// Adds to the gradients of W and b, then overwrites dx (N, I) with dy W^T.
+    /// Adds to the gradients of W and b, then overwrites dx (N, I) with dy W^T: split by columns, with a summand of it.
     void backward(KernelRunner& runner, float* dx, const float* dy, const float* x, std::int64_t rows) const;
 
 private:
     void addWeightGradient(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const;
 
-    std::int64_t inputs_, outputs_;
+    std::int64_t inputs_, outputs_; ///< of this rank's part
+    bool addsBias_;
     Weights weight_, bias_;
     tracing::LocalName forwardName_, inputGradientName_, weightGradientName_, biasGradientName_;
 };

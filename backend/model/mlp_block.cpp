@@ -5,24 +5,34 @@
 
 namespace rankscope::backend {
 
-MlpBlock::Saved::Saved(std::size_t rows, std::size_t width)
+MlpBlock::Saved::Saved(std::size_t rows, std::size_t width, const TensorPart& part)
     : norm(rows, width)
-    , before(rows * 4 * width)
-    , after(rows * 4 * width)
+    , before(rows * 4 * width / static_cast<std::size_t>(part.parts))
+    , after(before.size())
 {
 }
 
-MlpBlock::MlpBlock(
-    ParameterStore& store, KernelRunner& runner, const GptConfig& config, const std::string& layer, int sequences)
-    : rows_(static_cast<std::int64_t>(sequences) * config.sequence)
+MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
+    const std::string& layer, int sequences)
+    : part_(part)
+    , rows_(static_cast<std::int64_t>(sequences) * config.sequence)
     , width_(config.width)
+    , inner_(4 * width_ / part.parts)
     , down_(store, runner,
           { .parameter = layer + ".mlp.down",
               .kernel = "down",
               .inputs = 4 * width_,
               .outputs = width_,
-              .deviation = residualDeviation(config) })
-    , up_(store, runner, { .parameter = layer + ".mlp.up", .kernel = "up", .inputs = width_, .outputs = 4 * width_ })
+              .deviation = residualDeviation(config),
+              .split = Linear::Options::Split::Rows,
+              .part = part })
+    , up_(store, runner,
+          { .parameter = layer + ".mlp.up",
+              .kernel = "up",
+              .inputs = width_,
+              .outputs = 4 * width_,
+              .split = Linear::Options::Split::Columns,
+              .part = part })
     , norm_(store, runner, layer + ".mlp.norm", width_)
     , geluName_(runner.name("gelu"))
     , residualName_(runner.name("residual"))
@@ -31,26 +41,30 @@ MlpBlock::MlpBlock(
 
 void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
 {
-    const std::int64_t inner = rows_ * 4 * width_;
+    const std::int64_t inner = rows_ * inner_;
     norm_.forward(runner, saved.norm, in, rows_);
     up_.forward(runner, saved.before.data(), saved.norm.y.data(), rows_);
     runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
         [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
-    runner.run(
-        residualName_, kernels::copyCost(rows_ * width_), rows_, [&] { kernels::cpu::copy(out, in, rows_ * width_); });
-    down_.forward(runner, out, saved.after.data(), rows_, true);
+    const bool carriesResidual = part_.index == 0;
+    if (carriesResidual)
+        runner.run(residualName_, kernels::copyCost(rows_ * width_), rows_,
+            [&] { kernels::cpu::copy(out, in, rows_ * width_); });
+    down_.forward(runner, out, saved.after.data(), rows_, carriesResidual);
+    runner.sumOverTensorParts({ out, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp output");
 }
 
 void MlpBlock::backward(
     KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
-    const std::int64_t inner = rows_ * 4 * width_;
+    const std::int64_t inner = rows_ * inner_;
     float* narrow = workspace.narrow.data();
     float* wide = workspace.wide.data();
     down_.backward(runner, wide, gradient, saved.after.data(), rows_);
     runner.run(geluName_, kernels::geluBackwardCost(inner), rows_,
         [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inner); });
     up_.backward(runner, narrow, wide, saved.norm.y.data(), rows_);
+    runner.sumOverTensorParts({ narrow, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp input gradient");
     norm_.backward(runner, saved.norm, gradient, narrow, in, rows_);
 }
 

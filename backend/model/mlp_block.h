@@ -4,17 +4,18 @@
 
 namespace rankscope::backend {
 
-/// out = in + down(gelu(up(norm(in)))), four widths inside.
+/// out = in + down(gelu(up(norm(in)))), four widths inside, of which a rank has 4 C / parts: one sum over the parts in
+/// forward, one in backward.
 class MlpBlock {
 public:
     struct Saved {
-        Saved(std::size_t rows, std::size_t width);
+        Saved(std::size_t rows, std::size_t width, const TensorPart& part);
         Norm::Saved norm;
-        Buffer before, after; ///< (N, 4 C), of the GELU
+        Buffer before, after; ///< (N, 4 C / parts), of the GELU
     };
 
-    MlpBlock(
-        ParameterStore& store, KernelRunner& runner, const GptConfig& config, const std::string& layer, int sequences);
+    MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
+        const std::string& layer, int sequences);
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
@@ -22,7 +23,8 @@ public:
         KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
 
 private:
-    std::int64_t rows_, width_;
+    TensorPart part_;
+    std::int64_t rows_, width_, inner_; ///< inner: four widths, this rank's part
     // In the order in which backward finishes them.
     Linear down_, up_;
     Norm norm_;

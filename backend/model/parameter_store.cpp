@@ -54,6 +54,14 @@ void drawNormal(std::span<float> values, float deviation, std::uint64_t seed)
     }
 }
 
+void takePart(std::span<float> part, std::span<const float> whole, const TensorCut& cut)
+{
+    for (std::size_t outer = 0; outer < cut.outer; ++outer) {
+        const auto from = whole.subspan((outer * cut.axis + cut.begin) * cut.inner, cut.length * cut.inner);
+        std::ranges::copy(from, part.begin() + static_cast<std::ptrdiff_t>(outer * from.size()));
+    }
+}
+
 } // namespace
 
 ParameterStore::ParameterStore(std::size_t count, std::uint64_t seed)
@@ -63,16 +71,20 @@ ParameterStore::ParameterStore(std::size_t count, std::uint64_t seed)
 {
 }
 
-Weights ParameterStore::add(std::string name, std::size_t count, Init init, float deviation, bool decays)
+Weights ParameterStore::add(std::string name, const TensorCut& cut, Init init, float deviation, bool decays)
 {
+    const std::size_t count = cut.count();
     RS_CHECK(used_ + count <= values_.size(), "parameterCount() and the layers must agree");
     const std::span<float> value = values_.span().subspan(used_, count);
     const std::span<float> gradient = gradients_.span().subspan(used_, count);
-    if (init == Init::One)
+    if (init == Init::One) {
         std::ranges::fill(value, 1.0F);
-    else if (init == Init::Normal)
-        drawNormal(value, deviation, seed_ * 0x9e3779b97f4a7c15U ^ hashName(name));
-    parameters_.push_back({ std::move(name), value, gradient, used_, decays });
+    } else if (init == Init::Normal) {
+        std::vector<float> whole(cut.wholeCount());
+        drawNormal(whole, deviation, seed_ * 0x9e3779b97f4a7c15U ^ hashName(name));
+        takePart(value, whole, cut);
+    }
+    parameters_.push_back({ std::move(name), value, gradient, used_, decays, cut });
     used_ += count;
     return { value.data(), gradient.data() };
 }

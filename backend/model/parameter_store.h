@@ -15,6 +15,13 @@ struct Weights {
     float* gradient = nullptr;
 };
 
+/// `part`'s share of an axis that its parts divide evenly.
+inline TensorCut cutOf(std::size_t outer, std::size_t axis, std::size_t inner, const TensorPart& part)
+{
+    const std::size_t length = axis / static_cast<std::size_t>(part.parts);
+    return { outer, axis, inner, length * static_cast<std::size_t>(part.index), length };
+}
+
 /// The contiguous values and gradients of a stage. Layers take their tensors in the order in which backward finishes
 /// them; once all are taken, the buffers are full.
 class ParameterStore {
@@ -22,9 +29,13 @@ public:
     ParameterStore(std::size_t count, std::uint64_t seed);
 
     enum class Init { Zero, One, Normal };
-    /// Hands out the next `count` floats. Normal draws from N(0, deviation^2) by (seed, name) alone and marks the
-    /// tensor for weight decay if it `decays`.
-    Weights add(std::string name, std::size_t count, Init init, float deviation = 0, bool decays = false);
+    /// Hands out the next `cut.count()` floats. Normal draws the whole tensor from N(0, deviation^2) by (seed, name)
+    /// alone and keeps the part; `decays` marks it for weight decay.
+    Weights add(std::string name, const TensorCut& cut, Init init, float deviation = 0, bool decays = false);
+    Weights add(std::string name, std::size_t count, Init init, float deviation = 0, bool decays = false)
+    {
+        return add(std::move(name), TensorCut{ .axis = count, .length = count }, init, deviation, decays);
+    }
 
     /// Floats handed out so far: where the next tensor begins.
     std::size_t used() const { return used_; }

@@ -23,12 +23,20 @@ tracing::KernelInfo Optimizer::kernelInfo(tracing::LocalName name, double flop, 
     return { .name = name, .pass = tracing::Pass::Optimizer, .threads = threads_, .flop = flop, .bytes = bytes };
 }
 
-double Optimizer::squaredNorm() const
+double Optimizer::squaredNorm(bool countsReplicated) const
 {
     const auto count = static_cast<std::int64_t>(stage_.gradients().size());
     const kernels::KernelCost cost = kernels::squaredNormCost(count);
     const tracing::OpenSpan span = recorder_.kernel(kernelInfo(names_.norm, cost.flop, cost.bytes));
-    return kernels::cpu::squaredNorm(stage_.gradients().data(), count);
+    if (countsReplicated)
+        return kernels::cpu::squaredNorm(stage_.gradients().data(), count);
+    double sum = 0;
+    for (const Parameter& parameter : stage_.parameters()) {
+        if (!parameter.cut.isWhole())
+            sum += kernels::cpu::squaredNorm(
+                parameter.gradient.data(), static_cast<std::int64_t>(parameter.gradient.size()));
+    }
+    return sum;
 }
 
 void Optimizer::update(std::int64_t step, double norm)

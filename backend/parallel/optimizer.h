@@ -21,8 +21,9 @@ public:
 
     Optimizer(const Settings& settings, GptStage& stage, tracing::Recorder& recorder);
 
-    /// Sum of the squares of this stage's gradients.
-    double squaredNorm() const;
+    /// Sum of the squares of this stage's gradients. What all tensor-parallel ranks hold alike counts where
+    /// `countsReplicated`, so that a sum over them counts it once.
+    double squaredNorm(bool countsReplicated) const;
     /// One update; `step` counts from 0, `norm` is the gradient's over all stages.
     void update(std::int64_t step, double norm);
 

@@ -54,12 +54,20 @@ PipelineRunner::PipelineRunner(
     }
     if (options_.data)
         buckets_.emplace(communicator_, *options_.data, stage_.gradients(), options_.bucketFloats);
-    stage_.setHooks({ .betweenKernels = [this] { communicator_.progress(); },
+    stage_.setHooks(hooks());
+}
+
+StageHooks PipelineRunner::hooks()
+{
+    return { .betweenKernels = [this] { communicator_.progress(); },
         .gradientsReady =
             [this](std::size_t, std::size_t end) {
                 if (sumsGradients_ && buckets_)
                     buckets_->ready(end);
-            } });
+            },
+        .sumOverTensorParts
+        = [this](std::span<float> data,
+              const char* name) { communicator_.wait(communicator_.allReduce(data, *options_.tensor, name)); } };
 }
 
 HiddenLink PipelineRunner::linkTo(int stage, const char* name) const

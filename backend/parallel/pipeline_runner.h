@@ -25,6 +25,7 @@ public:
         GroupId pipeline{};
         GroupId clip{}; ///< this replica's ranks
         std::optional<GroupId> data; ///< absent with one replica
+        std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
     };
     /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).
@@ -34,7 +35,8 @@ public:
     PipelineRunner(const Options& options, GptStage& stage, Communicator& communicator, tracing::Recorder& recorder);
 
     /// One step: all micro-batches forward and backward, gradients summed over the replicas. Gives the loss summed over
-    /// this replica's tokens on the last stage, 0 elsewhere. Gradients are those of lossScale * summed loss.
+    /// this replica's tokens on the last stage (on each tensor-parallel rank), 0 elsewhere. Gradients are those of
+    /// lossScale * summed loss.
     double trainStep(const BatchSource& source, float lossScale);
 
     /// Forward only; gives the summed loss of `microBatches` on the last stage, 0 elsewhere.
@@ -59,6 +61,7 @@ private:
     std::span<const float> take(Inbox& inbox, tracing::Pass next, int awaitedStage);
     double forward(const Action& action, const BatchSource& source, float lossScale);
     void backward(const Action& action);
+    StageHooks hooks();
     int slotOf(int microBatch) const;
 
     Options options_;

@@ -33,8 +33,8 @@ const std::vector<ConfigKey>& table()
         { "model.vocab", "tokens that exist; 256 with the byte tokenizer", RS_FIELD(int, model.vocab), 256, 256 },
         { "model.sequence", "tokens of one sequence", RS_FIELD(int, model.sequence), 1, 65536 },
         { "parallel.dp", "replicas that each take a share of the batch", RS_FIELD(int, parallel.dp), 1, 4096 },
-        { "parallel.tp", "ranks that split each matrix; more than 1 is not available yet", RS_FIELD(int, parallel.tp),
-            1, 1 },
+        { "parallel.tp", "ranks that split each matrix; divides model.heads and model.vocab",
+            RS_FIELD(int, parallel.tp), 1, 1024 },
         { "parallel.pp", "pipeline stages; divides model.layers", RS_FIELD(int, parallel.pp), 1, 1000 },
         { "parallel.ep", "ranks that split the experts; more than 1 is not available yet", RS_FIELD(int, parallel.ep),
             1, 1 },
@@ -227,7 +227,7 @@ Status setKey(Config& config, const ConfigKey& key, const RawValue& value)
     if (std::visit([&](auto field) { return assign(config, key, field, value); }, key.field))
         return Done{};
     std::string allowed = key.allowed();
-    if (key.name == "parallel.tp" || key.name == "parallel.ep")
+    if (key.name == "parallel.ep")
         allowed += " (more is not available yet)";
     return refusal(key.name, value, allowed);
 }

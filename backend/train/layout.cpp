@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 namespace rankscope::backend {
 
@@ -34,6 +35,10 @@ void checkModel(const Config& config, std::vector<std::string>& problems)
     if (model.width % model.heads != 0)
         problems.push_back(fmt::format("model.heads = {}: must divide model.width = {}; allowed is {}", model.heads,
             model.width, divisorsOf(model.width)));
+    if (const int both = std::gcd(model.heads, model.vocab); both % config.parallel.tp != 0)
+        problems.push_back(
+            fmt::format("parallel.tp = {}: must divide model.heads = {} and model.vocab = {}; allowed is {}",
+                config.parallel.tp, model.heads, model.vocab, divisorsOf(both)));
     if (config.train.validateEvery > 0 && config.data.holdout == 0)
         problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
 }
@@ -115,9 +120,9 @@ Layout layOut(const Config& config)
     for (int rank = 0; rank < config.meshSizes().worldSize(); ++rank) {
         const MeshPlace place = layout.mesh.placeOf(rank);
         const StageSlice slice = sliceOf(config.model, place.pp, config.parallel.pp);
-        const auto parameters = static_cast<std::int64_t>(parameterCount(config.model, slice));
-        const auto activations
-            = static_cast<std::int64_t>(activationBytes(config.model, slice, config.batch.microBatch));
+        const auto parameters = static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
+        const auto activations = static_cast<std::int64_t>(
+            activationBytes(config.model, slice, config.batch.microBatch, config.parallel.tp));
         layout.ranks.push_back({ .rank = rank,
             .place = place,
             .slice = slice,

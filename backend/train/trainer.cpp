@@ -16,6 +16,7 @@ GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
 {
     return { .config = config.model,
         .slice = sliceOf(config.model, place.pp, config.parallel.pp),
+        .part = { .parts = config.parallel.tp, .index = place.tp },
         .sequences = config.batch.microBatch,
         .slots = std::max(1, peakActivations(scheduleOf(config), place.pp)),
         .seed = static_cast<std::uint64_t>(config.train.seed) };
@@ -29,9 +30,12 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         .pipeline = groups.pipeline,
         .clip = groups.clip,
         .data = std::nullopt,
+        .tensor = std::nullopt,
         .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float) };
     if (config.parallel.dp > 1)
         options.data = groups.data;
+    if (config.parallel.tp > 1)
+        options.tensor = groups.tensor;
     return options;
 }
 
@@ -60,7 +64,8 @@ RankGroups addGroups(const Mesh& mesh, Communicator& communicator)
     return { .world = communicator.addGroup(mesh.worldGroup(rank)),
         .data = communicator.addGroup(mesh.dataGroup(rank)),
         .pipeline = communicator.addGroup(mesh.pipelineGroup(rank)),
-        .clip = communicator.addGroup(mesh.clipGroup(rank)) };
+        .clip = communicator.addGroup(mesh.clipGroup(rank)),
+        .tensor = communicator.addGroup(mesh.tensorGroup(rank)) };
 }
 
 Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communicator, const RankGroups& groups,
@@ -143,14 +148,14 @@ void Trainer::update(std::int64_t number, StepReport& report)
 {
     const OpenSpan span = recorder_.range(
         { .name = names_.optimizer, .kind = RangeKind::Optimizer, .step = static_cast<std::uint32_t>(number) });
-    report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm()));
+    report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm(place_.tp == 0)));
     optimizer_.update(number - 1, report.gradientNorm);
 }
 
 void Trainer::agree(double lossSum, const Hooks& hooks, StepOutcome& outcome)
 {
     const double limit = config_.train.maxSeconds;
-    std::vector<double> sums{ lossSum, hooks.shouldStop && hooks.shouldStop() ? 1.0 : 0.0,
+    std::vector<double> sums{ countedOnce(lossSum), hooks.shouldStop && hooks.shouldStop() ? 1.0 : 0.0,
         limit > 0 && secondsSince(began_) >= limit ? 1.0 : 0.0 };
     communicator_.wait(communicator_.allReduce(std::span(sums), groups_.world, "loss and stop"));
     outcome.report.loss = sums[0] / static_cast<double>(config_.tokensPerStep());
@@ -168,7 +173,7 @@ void Trainer::validate(std::int64_t stepsDone, const Hooks& hooks)
     const auto source = [&](int microBatch) {
         return dataset_.heldOut((microBatch * config_.parallel.dp + place_.dp) * sequences, sequences, total);
     };
-    std::vector<double> sum{ runner_.evaluate(config_.train.validateBatches, source) };
+    std::vector<double> sum{ countedOnce(runner_.evaluate(config_.train.validateBatches, source)) };
     communicator_.wait(communicator_.allReduce(std::span(sum), groups_.world, "held-out loss"));
     ValidationReport report{ .step = stepsDone, .tokens = static_cast<std::int64_t>(total) * config_.model.sequence };
     report.loss = sum[0] / static_cast<double>(report.tokens);

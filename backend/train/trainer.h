@@ -14,7 +14,7 @@ namespace rankscope::backend {
 
 /// What a rank of the job shares with the others.
 struct RankGroups {
-    GroupId world{}, data{}, pipeline{}, clip{};
+    GroupId world{}, data{}, pipeline{}, clip{}, tensor{};
 };
 RankGroups addGroups(const Mesh& mesh, Communicator& communicator);
 
@@ -65,6 +65,8 @@ private:
     void validate(std::int64_t stepsDone, const Hooks& hooks);
     bool isDueForValidation(std::int64_t stepsDone) const;
     void count(const StepReport& report, double cpuCores);
+    /// What all tensor-parallel ranks know alike, as a summand over all ranks.
+    double countedOnce(double value) const { return place_.tp == 0 ? value : 0; }
     Batch trainBatch(std::int64_t number, int microBatch) const;
 
     Config config_;

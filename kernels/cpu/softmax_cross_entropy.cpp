@@ -9,6 +9,8 @@ namespace rankscope::kernels::cpu {
 
 namespace {
 
+bool isHere(std::int32_t target, std::int64_t V) { return target >= 0 && target < V; }
+
 RS_SIMD_CLONES void forwardRows(
     float* losses, float* logSumExp, const float* logits, const std::int32_t* targets, std::int64_t N, std::int64_t V)
 {
@@ -21,7 +23,7 @@ RS_SIMD_CLONES void forwardRows(
         for (std::int64_t v = 0; v < V; ++v)
             sum += fastExp(logits[v] - highest);
         logSumExp[n] = highest + std::log(sum);
-        losses[n] = logSumExp[n] - logits[targets[n]];
+        losses[n] = logSumExp[n] - (isHere(targets[n], V) ? logits[targets[n]] : 0);
     }
 }
 
@@ -33,7 +35,8 @@ RS_SIMD_CLONES void backwardRows(float* dlogits, const float* logits, const floa
 #pragma omp simd
         for (std::int64_t v = 0; v < V; ++v)
             dlogits[v] = scale * fastExp(logits[v] - lse);
-        dlogits[targets[n]] -= scale;
+        if (isHere(targets[n], V))
+            dlogits[targets[n]] -= scale;
     }
 }
 

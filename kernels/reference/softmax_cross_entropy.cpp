@@ -5,6 +5,10 @@
 
 namespace rankscope::kernels::reference {
 
+namespace {
+bool isHere(std::int32_t target, std::int64_t V) { return target >= 0 && target < V; }
+} // namespace
+
 template <typename Real>
 void softmaxCrossEntropyForward(
     Real* losses, Real* logSumExp, const Real* logits, const std::int32_t* targets, std::int64_t N, std::int64_t V)
@@ -17,7 +21,7 @@ void softmaxCrossEntropyForward(
             sum += std::exp(static_cast<double>(row[v]) - highest);
         const double lse = highest + std::log(sum);
         logSumExp[n] = static_cast<Real>(lse);
-        losses[n] = static_cast<Real>(lse - static_cast<double>(row[targets[n]]));
+        losses[n] = static_cast<Real>(lse - (isHere(targets[n], V) ? static_cast<double>(row[targets[n]]) : 0));
     }
 }
 

@@ -4,6 +4,16 @@
 
 namespace rankscope::backend {
 
+TEST(Mesh, PartsOfATensorAreNeighbours)
+{
+    // rank = (pp * 2 + dp) * 2 + tp: replica 1 of stage 0 are ranks 2 and 3.
+    const auto mesh = Mesh::create({ .dp = 2, .tp = 2, .pp = 2, .ep = 1 });
+    const Group group = mesh->tensorGroup(3);
+    EXPECT_EQ(group.name, "tp of stage 0, replica 1");
+    EXPECT_EQ(group.members, (std::vector{ 2, 3 }));
+    EXPECT_EQ(group.index, 1);
+}
+
 TEST(Mesh, LaysTensorSlicesNextToEachOtherThenReplicasThenStages)
 {
     // dp 2 x tp 2 x pp 2: rank 5 = (pp 1 * 2 + dp 0) * 2 + tp 1.

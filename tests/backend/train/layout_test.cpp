@@ -54,6 +54,26 @@ TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
     EXPECT_EQ(onlyProblem(config), "model.heads = 5: must divide model.width = 32; allowed is 1, 2, 4, 8, 16, 32");
 }
 
+TEST(Layout, TensorPartsMustDivideHeadsAndVocabulary)
+{
+    Config config = goodConfig();
+    config.model.width = 48;
+    config.model.heads = 12;
+    config.parallel.tp = 8;
+    EXPECT_EQ(
+        onlyProblem(config), "parallel.tp = 8: must divide model.heads = 12 and model.vocab = 256; allowed is 1, 2, 4");
+}
+
+TEST(Layout, TensorPartsShareAllButWhatIsReplicated)
+{
+    Config config = goodConfig(); // layers 4, width 128, vocab 256, sequence 128
+    config.parallel.tp = 2;
+    const Layout layout = layOut(config);
+    // Norms and the biases of sums are 6 C a layer; token table, positions and the last norm are whole too.
+    const std::int64_t replicated = 4 * 6 * 128 + (256 + 128) * 128 + 2 * 128;
+    EXPECT_EQ(2 * layout.ranks[1].parameters, layout.parameters + replicated);
+}
+
 TEST(Layout, NamesWhatIsWrongWithTheDataPath)
 {
     Config config = goodConfig();

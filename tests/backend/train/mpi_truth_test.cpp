@@ -10,10 +10,10 @@ namespace rankscope::backend {
 
 namespace {
 
-std::vector<double> lossesOf(int dp, int pp)
+std::vector<double> lossesOf(int dp, int pp, int tp = 1)
 {
-    const MpiJob job(dp * pp,
-        { "parallel.dp=" + std::to_string(dp), "parallel.pp=" + std::to_string(pp),
+    const MpiJob job(dp * pp * tp,
+        { "parallel.dp=" + std::to_string(dp), "parallel.pp=" + std::to_string(pp), "parallel.tp=" + std::to_string(tp),
             "batch.micro_batches=" + std::to_string(8 / dp), "train.validate_batches=" + std::to_string(8 / dp),
             "parallel.bucket_kb=16" });
     const support::Outcome outcome = job.run();
@@ -41,6 +41,7 @@ TEST(MpiTraining, EveryLayoutGivesTheLossesOfOneRank)
     expectClose(lossesOf(2, 1), truth);
     expectClose(lossesOf(1, 2), truth);
     expectClose(lossesOf(2, 2), truth);
+    expectClose(lossesOf(1, 1, 2), truth);
 }
 
 TEST(MpiTraining, RepeatsBitForBit) { EXPECT_EQ(lossesOf(2, 2), lossesOf(2, 2)); }

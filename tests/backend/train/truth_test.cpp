@@ -1,127 +1,86 @@
-#include "backend/comm/link.h"
-#include "backend/comm/message_communicator.h"
-#include "backend/comm/thread_transport.h"
-#include "backend/train/trainer.h"
+#include "tests/backend/train/thread_ranks.h"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
-#include <functional>
-#include <thread>
+#include <algorithm>
+#include <span>
 
 namespace rankscope::backend {
 
+using test::expectClose;
+using test::onRanks;
+using test::Outcome;
+using test::splitBatch;
+using test::tinyConfig;
+using test::train;
+
 namespace {
 
-constexpr int kSteps = 20;
-
-/// A tiny model on a global batch of 8 sequences, however many replicas share it.
-Config tinyConfig(int dp, int pp)
-{
-    Config config;
-    config.model = { .layers = 4, .width = 32, .heads = 2, .vocab = 256, .sequence = 16 };
-    config.parallel.dp = dp;
-    config.parallel.pp = pp;
-    config.parallel.bucketKb = 16;
-    config.batch.microBatch = 1;
-    config.batch.microBatches = 8 / dp;
-    config.optimizer.lr = 3e-3;
-    config.optimizer.warmup = 5;
-    config.train.steps = kSteps;
-    config.train.validateEvery = 10;
-    config.train.validateBatches = 8 / dp;
-    return config;
-}
-
-std::string tinyText()
-{
-    std::string text;
-    for (int line = 0; line < 400; ++line)
-        text += "line " + std::to_string(line * line % 97) + " of a text that is easy to learn\n";
-    return text;
-}
-
-struct Outcome {
-    std::vector<double> losses, norms, heldOut;
+/// A way to spread the same training, which must give what one rank gives.
+struct Case {
+    const char* name;
+    void (*change)(Config& config);
+    double bound = 1e-5; ///< relative, of losses and gradient norms
 };
 
-/// Runs `body` on each rank's trainer, each rank a thread with one compute thread.
-void onRanks(const Config& config, const std::function<void(int rank, Trainer& trainer)>& body)
+constexpr std::size_t kRepeated = 5; ///< steps done again, for the bits
+
+void spread(Config& config, int dp, int tp, int pp)
 {
-    const auto dataset = Dataset::create(tinyText(), 0.1, config.model.sequence, 1);
-    const Mesh mesh = *Mesh::create(config.meshSizes());
-    ThreadWorld world(config.meshSizes().worldSize());
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < world.worldSize(); ++rank) {
-        threads.emplace_back([&, rank] {
-            omp_set_num_threads(1);
-            const auto recorder = tracing::Recorder::open({});
-            MessageCommunicator communicator(
-                std::make_unique<ShapedTransport>(std::make_unique<ThreadTransport>(world, rank), config.links),
-                *recorder);
-            Trainer trainer(config, mesh, communicator, addGroups(mesh, communicator), *dataset, *recorder, 1e9);
-            body(rank, trainer);
-        });
+    config.parallel.dp = dp;
+    config.parallel.tp = tp;
+    config.parallel.pp = pp;
+}
+
+const Case kCases[] = {
+    { "dp2", [](Config& c) { spread(c, 2, 1, 1); } },
+    { "dp4", [](Config& c) { spread(c, 4, 1, 1); } },
+    { "pp2", [](Config& c) { spread(c, 1, 1, 2); } },
+    { "pp4", [](Config& c) { spread(c, 1, 1, 4); } },
+    { "dp2pp2", [](Config& c) { spread(c, 2, 1, 2); } },
+    { "tp2", [](Config& c) { spread(c, 1, 2, 1); } },
+    { "tp2pp2", [](Config& c) { spread(c, 1, 2, 2); } },
+    { "dp2tp2", [](Config& c) { spread(c, 2, 2, 1); } },
+    { "dp2tp2pp2", [](Config& c) { spread(c, 2, 2, 2); } },
+};
+
+class Layouts : public testing::TestWithParam<Case> {
+protected:
+    static const Outcome& truth()
+    {
+        static const Outcome outcome = train(tinyConfig()).front();
+        return outcome;
     }
-    for (std::thread& thread : threads)
-        thread.join();
-}
-
-/// What each rank reports.
-std::vector<Outcome> train(const Config& config)
-{
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(config.meshSizes().worldSize()));
-    onRanks(config, [&](int rank, Trainer& trainer) {
-        Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-        trainer.run({ .step =
-                          [&](const StepReport& report) {
-                              outcome.losses.push_back(report.loss);
-                              outcome.norms.push_back(report.gradientNorm);
-                          },
-            .validation = [&](const ValidationReport& report) { outcome.heldOut.push_back(report.loss); },
-            .shouldStop = {} });
-    });
-    return outcomes;
-}
-
-void expectClose(const std::vector<double>& values, const std::vector<double>& truth)
-{
-    ASSERT_EQ(values.size(), truth.size());
-    for (std::size_t i = 0; i < truth.size(); ++i)
-        EXPECT_NEAR(values[i], truth[i], 1e-5 * truth[i]) << "at " << i;
-}
-
-class Layouts : public testing::TestWithParam<std::pair<int, int>> { };
+};
 
 } // namespace
 
-TEST_P(Layouts, GiveTheLossesOfOneRank)
+TEST_F(Layouts, TheTruthItselfLearns)
 {
-    const auto [dp, pp] = GetParam();
-    const Outcome truth = train(tinyConfig(1, 1)).front();
-    ASSERT_EQ(truth.losses.size(), static_cast<std::size_t>(kSteps));
-    EXPECT_LT(truth.losses.back(), 0.8 * truth.losses.front()) << "the truth itself learns nothing";
-    EXPECT_EQ(truth.heldOut.size(), 3u);
-    for (const Outcome& outcome : train(tinyConfig(dp, pp))) {
-        expectClose(outcome.losses, truth.losses);
-        expectClose(outcome.heldOut, truth.heldOut);
+    ASSERT_EQ(truth().losses.size(), 20U);
+    EXPECT_EQ(truth().heldOut.size(), 3U);
+    EXPECT_LT(truth().losses.back(), 0.8 * truth().losses.front());
+}
+
+TEST_P(Layouts, GiveLossesAndGradientNormsOfOneRankAndRepeatBitForBit)
+{
+    Config config = tinyConfig();
+    GetParam().change(config);
+    splitBatch(config);
+    const std::vector<Outcome> outcomes = train(config);
+    for (const Outcome& outcome : outcomes) {
+        expectClose(outcome.losses, truth().losses, GetParam().bound);
+        expectClose(outcome.heldOut, truth().heldOut, GetParam().bound);
+        expectClose(outcome.norms, truth().norms, GetParam().bound);
     }
+    const Outcome again = train(config, kRepeated).front();
+    ASSERT_EQ(again.losses.size(), kRepeated);
+    EXPECT_TRUE(std::ranges::equal(again.losses, std::span(outcomes.front().losses).first(kRepeated)));
+    EXPECT_TRUE(std::ranges::equal(again.norms, std::span(outcomes.front().norms).first(kRepeated)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Training, Layouts,
-    testing::Values(std::pair(2, 1), std::pair(1, 2), std::pair(2, 2), std::pair(1, 4)), [](const auto& split) {
-        return "dp" + std::to_string(split.param.first) + "pp" + std::to_string(split.param.second);
-    });
-
-TEST(Training, RepeatsBitForBit)
-{
-    const Config config = tinyConfig(2, 2);
-    const Outcome first = train(config).front();
-    const Outcome second = train(config).front();
-    EXPECT_EQ(first.losses, second.losses);
-    EXPECT_EQ(first.norms, second.norms);
-    EXPECT_EQ(first.heldOut, second.heldOut);
-}
+INSTANTIATE_TEST_SUITE_P(
+    Training, Layouts, testing::ValuesIn(kCases), [](const auto& which) { return std::string(which.param.name); });
 
 TEST(Training, AShapedLinkChangesNoBit)
 {
