@@ -2,8 +2,10 @@
 
 namespace rankscope::backend {
 
-/// FLOP/s that this rank reaches in a large fp32 matrix product with the threads it has: the best of a few, about 0.1 s
-/// in all. All ranks of a node measure at once, so that shared cores and memory count.
+/// FLOP/s that this rank reaches in a large fp32 matrix product with a core for each thread it has: the best of a few,
+/// about 0.1 s in all. By CPU time, not by the clock on the wall: on a busy machine the peak stays what the cores can
+/// do, and time without a core is waste that the ledger shows. All ranks of a node measure at once, so that shared
+/// memory counts.
 double measurePeakFlops();
 
 } // namespace rankscope::backend
