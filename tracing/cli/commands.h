@@ -33,6 +33,12 @@ struct CollectArguments {
 };
 int collectCommand(const CollectArguments& arguments);
 
+struct ImportArguments {
+    std::vector<std::string> inputs; ///< files and folders
+    std::string out; ///< empty: the first free of run.rsdb, run-2.rsdb, ...
+};
+int importCommand(const ImportArguments& arguments);
+
 struct InfoArguments {
     std::string file; ///< may be empty with schema
     bool json = false;

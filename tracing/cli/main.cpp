@@ -47,6 +47,20 @@ void addCollect(CLI::App& app, CollectArguments& arguments, Chosen& chosen)
     command->callback([&] { chosen = [&] { return collectCommand(arguments); }; });
 }
 
+void addImport(CLI::App& app, ImportArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command
+        = addCommand(app, "import", "Makes one run of other tools' traces: a rank a file, or as the files say",
+            "rankscope import traces/ --out run.rsdb");
+    command
+        ->add_option("inputs", arguments.inputs, "Traces (PyTorch, Chrome, MindStudio, Nsight SQLite, CSV) and folders")
+        ->type_name("INPUT ...")
+        ->required();
+    command->add_option("--out", arguments.out, "Where the run goes; a run file of that name is replaced")
+        ->type_name("run.rsdb");
+    command->callback([&] { chosen = [&] { return importCommand(arguments); }; });
+}
+
 void addInfo(CLI::App& app, InfoArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(
@@ -127,6 +141,7 @@ int run(int argc, char** argv)
                "  rankscope report run.rsdb --text");
     TrainArguments train;
     CollectArguments collect;
+    ImportArguments import;
     InfoArguments info;
     ReportArguments report;
     LedgerArguments ledger;
@@ -135,6 +150,7 @@ int run(int argc, char** argv)
     Chosen chosen;
     addTrain(app, train, chosen);
     addCollect(app, collect, chosen);
+    addImport(app, import, chosen);
     addInfo(app, info, chosen);
     addReport(app, report, chosen);
     addLedger(app, ledger, chosen);
@@ -151,7 +167,7 @@ int run(int argc, char** argv)
         const bool knowsCommand = !commands.empty();
         sayError(knowsCommand || first.empty() || first[0] == '-'
                 ? fmt::format("{}; see rankscope {}--help", oneLine(error.what()), knowsCommand ? first + " " : "")
-                : fmt::format("unknown command {}; expected train, collect, info, report, sql or open", first));
+                : fmt::format("unknown command {}; expected train, collect, import, info, report, sql or open", first));
         return kWrongUsage;
     }
     return chosen();

@@ -1,5 +1,6 @@
 #include "tracing/cli/commands.h"
 #include "tracing/cli/launch/machine.h"
+#include "tracing/cli/open_run.h"
 #include "tracing/cli/terminal.h"
 
 #include <unistd.h>
@@ -25,7 +26,14 @@ int openCommand(const OpenArguments& arguments)
         return kWrongUsage;
     }
     std::vector<std::string> words{ app->string() };
-    words.insert(words.end(), arguments.files.begin(), arguments.files.end());
+    for (const std::string& file : arguments.files) {
+        const auto run = runFileOf(file);
+        if (!run) {
+            sayError(run.error().message());
+            return kUnreadableInput;
+        }
+        words.push_back(*run);
+    }
     std::vector<char*> pointers;
     for (std::string& word : words)
         pointers.push_back(word.data());

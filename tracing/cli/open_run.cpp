@@ -1,28 +1,72 @@
 #include "tracing/cli/open_run.h"
 
+#include "tracing/cli/import_progress.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/collector/collector.h"
+#include "tracing/import/import_cache.h"
+#include "tracing/import/trace_format.h"
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace rankscope::tracing {
+
+namespace {
+
+/// Whether an import can be of help: a folder, or a file that is not a run file.
+bool isForeign(const std::string& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return true;
+    const auto format = detectFormat(path);
+    return format && *format != TraceFormat::RunFile && *format != TraceFormat::Unknown;
+}
+
+} // namespace
+
+Result<std::string> runFileOf(const std::string& path)
+{
+    if (!isForeign(path))
+        return path;
+    ImportProgressLine progress;
+    ImportOptions options;
+    options.progress = progress.callback();
+    auto cached = importCached({ path }, options);
+    progress.clear();
+    if (!cached)
+        return cached.error();
+    if (cached->imported) {
+        std::int64_t lost = 0;
+        for (const Loss& loss : cached->report.losses)
+            lost += loss.count;
+        sayNote(fmt::format("{}: imported {} of {} ranks, {} events; {}", path, cached->report.ranks,
+            cached->report.worldSize, cached->report.events,
+            lost > 0 ? "rankscope info lists what was lost or repaired" : "nothing was lost"));
+    }
+    return cached->path;
+}
 
 Result<TraceReader> openRun(const std::string& path)
 {
-    auto reader = TraceReader::open(path);
+    const auto file = runFileOf(path);
+    if (!file)
+        return file.error();
+    auto reader = TraceReader::open(*file);
     if (!reader)
         return reader;
     const auto run = reader->run();
     if (!run || run->finished)
         return reader;
-    const auto drained = drainLeftover(path);
+    const auto drained = drainLeftover(*file);
     // What is in the file can be read all the same.
     if (!drained)
         sayNote(
             fmt::format("{}: what was left of its recording could not be read: {}", path, drained.error().message()));
     else if (*drained)
         sayNote(fmt::format("{}: took in what was left of its recording", path));
-    return TraceReader::open(path);
+    return TraceReader::open(*file);
 }
 
 } // namespace rankscope::tracing

@@ -7,7 +7,10 @@
 
 namespace rankscope::tracing {
 
-/// Opens a run file for reading. What a crash left of its recording is drained into it first.
+/// The run file for what people name: itself, or the import of a trace or a folder, in the import cache.
+Result<std::string> runFileOf(const std::string& path);
+
+/// Opens a run file, or other tools' traces, for reading. What a crash left of its recording is drained into it first.
 Result<TraceReader> openRun(const std::string& path);
 
 } // namespace rankscope::tracing

@@ -71,7 +71,9 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
         return Error("read " + path
             + ": the export was ended before it was complete; make it again with: " + nsightExportCommand(path));
     default:
-        return Error("read " + path + ": not a trace that this program knows (PyTorch or Chrome JSON)");
+        return Error("read " + path
+            + ": not a trace that this program knows (PyTorch, Chrome or MindStudio JSON, Nsight Systems SQLite, "
+              "pipeline CSV)");
     }
 }
 

@@ -117,6 +117,22 @@ private:
             prefix + "stream " + std::to_string(stream) + " · GPU " + std::to_string(device));
     }
 
+    /// Streams have other numbers in every process; ranks that run one program use them in the same order, and that is
+    /// what the name begins with: collectives are matched by it.
+    std::uint32_t communicationLane(ExportUnit& unit, std::int64_t device, std::int64_t stream)
+    {
+        const std::int64_t key = device << 32 | (stream & 0xFFFFFFFF);
+        const auto& known = unit.lanes;
+        const auto before
+            = std::ranges::count_if(known, [](const auto& lane) { return lane.first.first == "communication"; });
+        const bool isNew = !known.contains({ "communication", key });
+        const std::string ordinal = before > 0 ? " " + std::to_string(before + 1) : "";
+        return unit.lane(LaneKind::Communication, "communication", key,
+            !isNew ? ""
+                   : "communication" + ordinal + " · stream " + std::to_string(stream) + " · GPU "
+                    + std::to_string(device));
+    }
+
     std::uint32_t threadLane(ExportUnit& unit, const char* role, std::int64_t globalTid)
     {
         const auto named = threadNames_.find(globalTid);
@@ -185,7 +201,7 @@ Status NsightReader::readKernels()
             SourcePart part;
             part.beginNs = at->beginNs;
             part.endNs = at->endNs;
-            part.lane = streamLane(*unit, LaneKind::Communication, "communication", device, row.integer(3));
+            part.lane = communicationLane(*unit, device, row.integer(3));
             part.name = unit->trace.strings.intern(name);
             part.op = collectiveOpOf(name);
             part.correlation = correlation;

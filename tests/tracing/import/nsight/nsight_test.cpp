@@ -303,6 +303,11 @@ TEST_F(Nsight, RealTwoDevicesHaveTheFiguresOfOtherTools)
         EXPECT_EQ(covered(compute) + covered(communication), covered(both));
     }
     EXPECT_EQ(kernelCount, 4010u);
+    std::size_t complete = 0;
+    const auto matches = *reader.matches(all);
+    for (const CollectiveMatch& match : matches)
+        complete += match.partsPresent == 2 ? 1 : 0;
+    EXPECT_EQ(complete, 33u); // on streams 7 and 15: every process numbers its own
     EXPECT_EQ(unknown, 2u); // the first of each device was launched before the recording; all others are all-to-alls
 }
 

@@ -1,0 +1,198 @@
+#include "tests/support/temporary_directory.h"
+#include "tracing/import/import_cache.h"
+#include "tracing/import/importer.h"
+#include "tracing/import/input_files.h"
+#include "tracing/store/trace_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace rankscope::tracing {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr Window kAll{ INT64_MIN / 4, INT64_MAX / 4 };
+
+class Files : public testing::Test {
+protected:
+    std::string write(const std::string& name, const std::string& text) const
+    {
+        const fs::path path = folder_.path() / name;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+        return path.string();
+    }
+    /// One kernel at this time (us), of this rank where it is not empty.
+    static std::string trace(int at, const std::string& rank = "", int step = 0, int world = 2)
+    {
+        const std::string info = rank.empty()
+            ? ""
+            : R"("distributedInfo": {"rank": )" + rank + R"(, "world_size": )" + std::to_string(world) + "},";
+        return R"({"schemaVersion": 1, )" + info + R"("traceEvents": [
+            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": )"
+            + std::to_string(at) + R"(, "dur": 5, "args": {}},
+            {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#)"
+            + std::to_string(step) + R"(", "pid": 9, "tid": 9, "ts": )" + std::to_string(at)
+            + R"(, "dur": 9, "args": {}}]})";
+    }
+    std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+    std::string out() const { return path("out.rsdb"); }
+    ImportReport import(const std::vector<std::string>& inputs) const
+    {
+        auto report = importTraces(inputs, out());
+        if (!report)
+            ADD_FAILURE() << report.error().message();
+        return report ? *report : ImportReport{};
+    }
+    static std::int64_t lossCount(const ImportReport& report, const std::string& kind)
+    {
+        const auto it = std::ranges::find(report.losses, kind, &Loss::kind);
+        return it == report.losses.end() ? 0 : it->count;
+    }
+
+    support::TemporaryDirectory folder_;
+};
+
+} // namespace
+
+TEST_F(Files, CyclesOfARankBecomeWindowsOfThatRank)
+{
+    // Written by PyTorch's handler: host_pid.time_ns; neither file says its rank.
+    write("job/node1_77.1700000000000000000.pt.trace.json", trace(1000, "", 3));
+    write("job/node1_77.1700000060000000000.pt.trace.json", trace(61000, "", 9));
+    write("job/node1_78.1700000000000000000.pt.trace.json", trace(1000, "", 3));
+    import({ path("job") });
+    auto reader = std::move(*TraceReader::open(out()));
+    ASSERT_EQ(reader.ranks()->size(), 2u);
+    const auto steps = *reader.steps();
+    ASSERT_EQ(steps.size(), 3u);
+    EXPECT_EQ(steps[0].step, 3);
+    EXPECT_EQ(steps[1].step, 9);
+    EXPECT_EQ(steps[1].beginNs, 60'000'000); // 61000 - 1000 us
+    EXPECT_EQ(reader.counts()->at("kernel"), 3);
+    EXPECT_EQ(reader.provenance()->at("file.0.windows"), "2");
+}
+
+TEST_F(Files, IterationFoldersAreCyclesToo)
+{
+    for (int rank = 0; rank < 2; ++rank) {
+        write("t/iteration_1/rank" + std::to_string(rank) + "_trace.json", trace(1000, "", 1));
+        write("t/iteration_2/rank" + std::to_string(rank) + "_trace.json", trace(9000, "", 2));
+    }
+    const ImportReport report = import({ path("t") });
+    EXPECT_EQ(report.ranks, 2);
+    auto reader = std::move(*TraceReader::open(out()));
+    EXPECT_EQ(reader.steps()->size(), 4u);
+    EXPECT_EQ(reader.counts()->at("kernel"), 4);
+}
+
+TEST_F(Files, SeveralJobsInAFolderAreNamedAndAskedFor)
+{
+    write("runs/monday/rank0.json", trace(1000, "0"));
+    write("runs/monday/rank1.json", trace(1000, "1"));
+    write("runs/tuesday/rank0.json", trace(900000, "0"));
+    const auto refused = importTraces({ path("runs") }, out());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find(
+                  "2 jobs: " + path("runs/monday") + " (2 ranks), " + path("runs/tuesday") + " (1 rank)"),
+        std::string::npos)
+        << refused.error().message();
+    EXPECT_FALSE(fs::exists(out()));
+    EXPECT_EQ(import({ path("runs/monday") }).ranks, 2);
+}
+
+TEST_F(Files, OneJobMayLieInAFolderPerRankWithForeignFilesBeside)
+{
+    write("job/rank0/trace.json", trace(1000, "0"));
+    write("job/rank1/trace.json", trace(1000, "1"));
+    write("job/rank1/stderr.log", "nothing to see");
+    write("job/config.json", R"({"lr": 0.1})");
+    const ImportReport report = import({ path("job") });
+    EXPECT_EQ(report.ranks, 2);
+    EXPECT_EQ(std::ranges::count_if(report.files, [](const ImportedFile& f) { return !f.leftOut.empty(); }), 2);
+}
+
+TEST_F(Files, ARankThatEveryFileClaimsIsTakenFromTheNames)
+{
+    write("job/rank0.json", trace(1000, "0"));
+    write("job/rank1.json", trace(1000, "0"));
+    const ImportReport report = import({ path("job") });
+    EXPECT_EQ(report.ranks, 2);
+    EXPECT_EQ(lossCount(report, "wrong rank in the file"), 1);
+    EXPECT_EQ(lossCount(report, "rank differs from the file's name"), 0);
+}
+
+TEST_F(Files, AFileThatContradictsItsNameIsBelievedAndSaysSo)
+{
+    write("job/rank0.json", trace(1000, "1"));
+    const ImportReport report = import({ path("job") });
+    EXPECT_EQ(report.files[0].rank, 1);
+    EXPECT_EQ(lossCount(report, "rank differs from the file's name"), 1);
+}
+
+TEST_F(Files, AbsentRanksAreCountedAndNamed)
+{
+    write("job/rank0.json", trace(1000, "0", 0, 8));
+    write("job/rank5.json", trace(1000, "5", 0, 8));
+    const ImportReport report = import({ path("job") });
+    EXPECT_EQ(lossCount(report, "rank absent"), 6);
+    const auto loss = std::ranges::find(report.losses, "rank absent", &Loss::kind);
+    EXPECT_NE(loss->detail.find("1-4, 6-7"), std::string::npos) << loss->detail;
+}
+
+TEST_F(Files, ARankBeyondTheWorldIsKeptAndSaysSo)
+{
+    const ImportReport report = import({ write("rank9.json", trace(1000, "9", 0, 8)) });
+    EXPECT_EQ(report.ranks, 1);
+    EXPECT_EQ(lossCount(report, "rank beyond the world size"), 1);
+}
+
+TEST_F(Files, NamesTellRankProcessCycleAndJob)
+{
+    const NameFacts profiler = nameFacts("/a/job/gpu-host.local_4711.1700000000123456789.pt.trace.json.gz");
+    EXPECT_EQ(profiler.process, "gpu-host.local_4711");
+    EXPECT_EQ(profiler.cycle, 1700000000123456789);
+    EXPECT_EQ(profiler.rank, std::nullopt);
+    EXPECT_EQ(profiler.jobFolder, "/a/job");
+    const NameFacts nested = nameFacts("/a/job/node2/rank_12/iteration-40/trace.json");
+    EXPECT_EQ(nested.rank, 12);
+    EXPECT_EQ(nested.cycle, 40);
+    EXPECT_EQ(nested.jobFolder, "/a/job");
+    EXPECT_EQ(nameFacts("torchrec_straggler_4rank/a.json").rank, std::nullopt);
+    EXPECT_EQ(asStretches({ 2, 3, 4, 7, 9, 10 }), "2-4, 7, 9-10");
+}
+
+TEST_F(Files, TheCacheKeepsAnImportUntilTheSourceChanges)
+{
+    const char* before = std::getenv("XDG_CACHE_HOME");
+    const std::string saved = before ? before : "";
+    setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+    const std::string file = write("job/rank0.json", trace(1000, "0"));
+    const auto first = importCached({ path("job") });
+    ASSERT_TRUE(first) << first.error().message();
+    EXPECT_TRUE(first->imported);
+    EXPECT_TRUE(first->path.starts_with(path("cache") + "/rankscope/imports/job-")) << first->path;
+    const auto again = importCached({ path("job") });
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(again->imported);
+    EXPECT_EQ(again->path, first->path);
+    write("job/rank1.json", trace(1000, "1"));
+    const auto changed = importCached({ path("job") });
+    ASSERT_TRUE(changed);
+    EXPECT_TRUE(changed->imported);
+    EXPECT_NE(changed->path, first->path);
+    EXPECT_FALSE(fs::exists(first->path)); // an older state of the same folder
+    const auto run = importCached({ changed->path });
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->path, changed->path); // a run file is opened where it is
+    EXPECT_EQ(
+        std::distance(fs::directory_iterator(path("job")), fs::directory_iterator()), 2); // nothing beside the source
+    before ? setenv("XDG_CACHE_HOME", saved.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+}
+
+} // namespace rankscope::tracing
