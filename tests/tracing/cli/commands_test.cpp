@@ -237,4 +237,31 @@ TEST_F(Commands, EveryHelpShowsAnExample)
     }
 }
 
+TEST_F(Commands, ImportMakesARunAndSaysWhatItDid)
+{
+    const auto trace = directory_.write("rank3.json",
+        R"([{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2}, {"ph": "X", "name": "x"})");
+    const std::string out = (directory_ / "out.rsdb").string();
+    const auto outcome = runRankscope({ "import", trace.string(), "--out", out });
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_NE(outcome.output.find("1 of 4 ranks, 1 events"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("is rank 3: its name says so"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("unterminated file"), std::string::npos) << outcome.output;
+    expectRefusal({ "import", trace.string(), "--out", trace.string() }, 2, "is an input");
+    expectRefusal({ "import", (directory_ / "none").string(), "--out", out }, 3, "no such file or folder");
+}
+
+TEST_F(Commands, TracesAreOpenedDirectlyThroughTheCache)
+{
+    const auto trace = directory_.write(
+        "rank0.json", R"([{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2}])");
+    const std::string cache = (directory_ / "cache").string();
+    setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+    const auto outcome = runRankscope({ "sql", trace.string(), "SELECT count(*) FROM kernel", "--csv" });
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_NE(outcome.output.find("\n1"), std::string::npos) << outcome.output;
+    EXPECT_TRUE(std::filesystem::exists(cache + "/rankscope/imports"));
+    unsetenv("XDG_CACHE_HOME");
+}
+
 } // namespace rankscope::tracing
