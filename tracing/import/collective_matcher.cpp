@@ -197,9 +197,9 @@ private:
                 }
                 shift = *best;
                 if (shift != 0)
-                    result_.notes.push_back({ "collectives matched with a shift", 1,
-                        "rank " + std::to_string(present_[trace]) + " is ahead of rank "
-                            + std::to_string(present_[reference->first]) + " by " + std::to_string(shift) });
+                    result_.how += (result_.how.empty() ? "matched by order; " : ", ") + std::string("rank ")
+                        + std::to_string(present_[trace]) + " shifted by " + std::to_string(shift) + " against rank "
+                        + std::to_string(present_[reference->first]);
             }
             for (std::size_t i = 0; i < members.size(); ++i)
                 place(group, static_cast<std::ptrdiff_t>(i) - shift, members[i], byPlace);

@@ -28,7 +28,9 @@ struct MatchResult {
     std::vector<SourceGroup> groups; ///< over all files
     std::vector<SourceInstance> instances;
     std::int64_t withoutPartner = 0; ///< parts alone in their instance although others are in the files
-    std::vector<Loss> notes; ///< how it was done where sequence numbers are missing: shifts, mismatches
+    std::vector<Loss> notes; ///< what could not be matched
+    std::string
+        how; ///< where sequence numbers are missing and ranks needed a shift: one sentence; nothing is lost by it
 };
 
 /// Finds which parts of the ranks' traces are one collective: by process group, operation and sequence number; where

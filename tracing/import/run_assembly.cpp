@@ -382,6 +382,10 @@ Status RunAssembly::writeFacts(const std::string& name)
         if (Status status = writer_.addLoss(note); !status)
             return status;
     }
+    if (!matches_.how.empty()) {
+        if (Status status = writer_.setProvenance("collectives.matching", matches_.how); !status)
+            return status;
+    }
     if (!report_.alignment.note.empty()) {
         if (Status status = writer_.setProvenance("clock.alignment", report_.alignment.note); !status)
             return status;

@@ -61,6 +61,7 @@ TEST(Matcher, PartsWithoutNumbersMeetByTheirEnds)
     EXPECT_EQ(traces[0].parts[1].instance, traces[1].parts[0].instance);
     EXPECT_EQ(traces[0].parts[2].instance, traces[1].parts[1].instance);
     EXPECT_EQ(result.withoutPartner, 1);
+    EXPECT_EQ(result.how, "matched by order; rank 0 shifted by 1 against rank 1");
 }
 
 TEST(Matcher, NumbersAndGroupsComeBeforeOrder)

@@ -39,11 +39,13 @@ TEST_P(Oracle, ImportedTotalsAreTheKnownOnesToTheNanosecond)
 {
     if (!fs::exists(generator()))
         GTEST_SKIP() << "no " << generator() << "; set RANKSCOPE_TRACES to the folder of real traces, tools beside it";
+    if (support::run({ .words = { "python3", "--version" } }).exitCode != 0)
+        GTEST_SKIP() << "no python3 to run " << generator();
     const support::TemporaryDirectory folder;
     const std::string job = folder / "job", known = folder / "oracle.json", out = folder / "run.rsdb";
     std::vector<std::string> command{ "python3", generator().string(), "--oracle", known, job };
     command.insert(command.end(), GetParam().arguments.begin(), GetParam().arguments.end());
-    ASSERT_EQ(support::run({ command }).exitCode, 0);
+    ASSERT_EQ(support::run({ .words = command }).exitCode, 0);
 
     const auto report = importTraces({ job }, out);
     ASSERT_TRUE(report) << report.error().message();
