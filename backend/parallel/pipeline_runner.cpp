@@ -52,7 +52,7 @@ PipelineRunner::PipelineRunner(
         activationsOut_.emplace(linkTo(options_.stage + 1, "activations"), depth);
         gradientsIn_.emplace(linkTo(options_.stage + 1, "activation gradients"), kReceivesAhead);
     }
-    if (options_.data)
+    if (options_.data && !options_.isNaive)
         buckets_.emplace(communicator_, *options_.data, stage_.gradients(), options_.bucketFloats);
     stage_.setHooks(hooks());
 }
@@ -132,11 +132,20 @@ double PipelineRunner::trainStep(const BatchSource& source, float lossScale)
         phase_ = BubblePhase::Steady;
     }
     sumsGradients_ = false;
-    if (buckets_) {
-        const OpenSpan span = recorder_.range({ .name = names_.waitForSums, .kind = RangeKind::Communication });
-        buckets_->finish();
-    }
+    if (options_.data)
+        finishSums();
     return loss;
+}
+
+void PipelineRunner::finishSums()
+{
+    const OpenSpan span = recorder_.range({ .name = names_.waitForSums, .kind = RangeKind::Communication });
+    if (buckets_) {
+        buckets_->finish();
+        return;
+    }
+    for (const Parameter& parameter : stage_.parameters())
+        communicator_.wait(communicator_.allReduce(parameter.gradient, *options_.data, "gradients"));
 }
 
 double PipelineRunner::sumOverStages(double share)

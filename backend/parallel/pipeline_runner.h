@@ -27,6 +27,7 @@ public:
         std::optional<GroupId> data; ///< absent with one replica
         std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
+        bool isNaive = false; ///< no buckets: each tensor's gradient is summed after the backward pass, one by one
     };
     /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).
     using BatchSource = std::function<Batch(int microBatch)>;
@@ -61,6 +62,7 @@ private:
     std::span<const float> take(Inbox& inbox, tracing::Pass next, int awaitedStage);
     double forward(const Action& action, const BatchSource& source, float lossScale);
     void backward(const Action& action);
+    void finishSums();
     StageHooks hooks();
     int slotOf(int microBatch) const;
 

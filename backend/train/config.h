@@ -19,6 +19,7 @@ struct Config {
         int dp = 1, tp = 1, pp = 1, ep = 1;
         std::string schedule = "1f1b";
         int bucketKb = 1024;
+        std::string comm = "overlapped";
     } parallel;
     struct Batch {
         int microBatch = 4;

@@ -31,7 +31,8 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         .clip = groups.clip,
         .data = std::nullopt,
         .tensor = std::nullopt,
-        .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float) };
+        .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float),
+        .isNaive = config.parallel.comm == "naive" };
     if (config.parallel.dp > 1)
         options.data = groups.data;
     if (config.parallel.tp > 1)

@@ -41,6 +41,11 @@ const Case kCases[] = {
     { "tp2", [](Config& c) { spread(c, 1, 2, 1); } },
     { "tp2pp2", [](Config& c) { spread(c, 1, 2, 2); } },
     { "dp2tp2", [](Config& c) { spread(c, 2, 2, 1); } },
+    { "dp2naive",
+        [](Config& c) {
+            spread(c, 2, 1, 1);
+            c.parallel.comm = "naive";
+        } },
     { "dp2tp2pp2", [](Config& c) { spread(c, 2, 2, 2); } },
 };
 
@@ -89,6 +94,15 @@ TEST(Training, AShapedLinkChangesNoBit)
     const Outcome fast = train(config).front();
     config.links = { { .from = 0, .to = 1, .gbitPerSecond = 2, .delayUs = 100 } };
     EXPECT_EQ(train(config).front().losses, fast.losses);
+}
+
+TEST(Training, TheNaiveBaselineChangesNoBitOfTwoReplicas)
+{
+    // A sum of two is the same in any order, so only the time differs.
+    Config config = tinyConfig(2, 1);
+    const Outcome overlapped = train(config, 5).front();
+    config.parallel.comm = "naive";
+    EXPECT_EQ(train(config, 5).front().losses, overlapped.losses);
 }
 
 TEST(Training, OneRanksStopEndsAllAfterTheSameStep)
