@@ -1,6 +1,7 @@
 #include "tracing/import/trace_format.h"
 
 #include "tracing/import/byte_source.h"
+#include "tracing/import/flight_recorder/flight_recorder_reader.h"
 #include "tracing/import/nsight/nsight_reader.h"
 #include "tracing/import/pipeline/pipeline_reader.h"
 #include "tracing/import/pipeline/pipeline_table.h"
@@ -38,6 +39,8 @@ Result<TraceFormat> detectFormat(const std::string& path)
         return TraceFormat::NsightReport;
     if (name.extension() == ".sqlite" && first->find_first_not_of('\0') >= std::min<std::size_t>(first->size(), 16))
         return TraceFormat::NsightUnfinished;
+    if (first->size() > 2 && (*first)[0] == '\x80' && (*first)[1] >= 2 && (*first)[1] <= 5)
+        return TraceFormat::Pickle;
     if (isPipelineHeader(*first))
         return TraceFormat::PipelineCsv;
     const std::size_t at = first->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
@@ -62,6 +65,13 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     }
     case TraceFormat::NsightSqlite:
         return readNsightExport(path, progress);
+    case TraceFormat::Pickle: {
+        auto trace = readFlightRecorder(path, progress);
+        if (!trace)
+            return trace.error();
+        traces.push_back(std::move(*trace));
+        return traces;
+    }
     case TraceFormat::PipelineCsv:
         return readPipelineTimeline(path, progress);
     case TraceFormat::NsightReport:
@@ -73,7 +83,7 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     default:
         return Error("read " + path
             + ": not a trace that this program knows (PyTorch, Chrome or MindStudio JSON, Nsight Systems SQLite, "
-              "pipeline CSV)");
+              "flight recorder, pipeline CSV)");
     }
 }
 
