@@ -5,6 +5,7 @@
 #include "tracing/record/recorder.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rankscope::backend {
@@ -26,6 +27,10 @@ public:
     double squaredNorm(bool countsReplicated) const;
     /// One update; `step` counts from 0, `norm` is the gradient's over all stages.
     void update(std::int64_t step, double norm);
+
+    /// AdamW's running means of the gradient and of its square, as long as the stage's values and in their order.
+    std::span<float> moment1() { return moment1_; }
+    std::span<float> moment2() { return moment2_; }
 
 private:
     tracing::KernelInfo kernelInfo(tracing::LocalName name, double flop, double bytes) const;

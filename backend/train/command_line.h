@@ -7,7 +7,8 @@
 
 namespace rankscope::backend {
 
-enum ExitCode { kGood = 0, kWrongUsage = 2, kOwnFault = 4 };
+/// kNotANumber: the loss or a gradient is none any more; an earlier state may go on.
+enum ExitCode { kGood = 0, kWrongUsage = 2, kOwnFault = 4, kNotANumber = 5 };
 
 struct CommandLine {
     bool help = false;

@@ -8,15 +8,21 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
+#include <utility>
 
 namespace rankscope::backend {
 
+using tracing::Done;
 using tracing::Error;
 using tracing::Result;
+using tracing::Status;
 
 namespace {
 
@@ -72,6 +78,13 @@ void describe(tracing::Recorder& recorder, const MeshPlace& place, const Peak& p
         .threads = threads });
 }
 
+/// Counts the launcher's restarts.
+int attemptOfRun()
+{
+    const char* attempt = std::getenv("RANKSCOPE_ATTEMPT");
+    return attempt ? std::max(0, std::atoi(attempt)) : 0;
+}
+
 void say(const std::string& line)
 {
     std::printf("%s\n", line.c_str());
@@ -89,10 +102,15 @@ public:
     {
     }
 
-    void run()
+    int run()
     {
         Peak total;
-        std::unique_ptr<Trainer> trainer = setUp(total);
+        const auto trainer = setUp(total);
+        if (!trainer) {
+            if (communicator_.rank() == 0)
+                std::fprintf(stderr, "rankscope-train: %s\n", trainer.error().message().c_str());
+            return kOwnFault;
+        }
         const bool speaks = communicator_.rank() == 0;
         if (speaks)
             say(startLine(communicator_.worldSize(), threads_,
@@ -104,14 +122,16 @@ public:
             hooks.validation = [](const ValidationReport& report) { say(validationLine(report)); };
         }
         hooks.shouldStop = [this] { return shouldStop(); };
-        const RunEnd end = trainer->run(hooks);
+        hooks.shouldSave = [this] { return std::exchange(save_, false); };
+        const RunEnd end = (*trainer)->run(hooks);
         if (speaks)
             say(endLine(end));
         communicator_.wait(communicator_.barrier(world_));
+        return end == RunEnd::NotANumber ? kNotANumber : kGood;
     }
 
 private:
-    std::unique_ptr<Trainer> setUp(Peak& total)
+    Result<std::unique_ptr<Trainer>> setUp(Peak& total)
     {
         const tracing::OpenSpan span
             = recorder_.range({ .name = recorder_.name("start"), .kind = tracing::RangeKind::Start });
@@ -125,14 +145,47 @@ private:
         communicator_.wait(communicator_.allReduce(std::span(sum), world_, "peak"));
         total = { .flops = sum[0], .source = peak.source };
         const RankGroups groups = addGroups(prepared_.mesh, communicator_);
-        return std::make_unique<Trainer>(
+        auto trainer = std::make_unique<Trainer>(
             prepared_.config, prepared_.mesh, communicator_, groups, prepared_.dataset, recorder_, sum[0]);
+        if (const Status restored = setUpCheckpoints(*trainer); !restored)
+            return restored.error();
+        return trainer;
+    }
+
+    Status setUpCheckpoints(Trainer& trainer)
+    {
+        const Config::Checkpoint& wanted = prepared_.config.checkpoint;
+        if (wanted.dir.empty())
+            return Done{};
+        const int attempt = attemptOfRun();
+        trainer.keepCheckpoints(nameOfRun(), attempt, [](const CheckpointEvent& event) { say(checkpointLine(event)); });
+        if (attempt == 0 && !wanted.resume)
+            return Done{};
+        const auto steps = trainer.restore();
+        if (!steps)
+            return steps.error();
+        if (communicator_.rank() == 0)
+            recorder_.restored(*steps);
+        return Done{};
+    }
+
+    /// The launcher names the run, so that its attempts find each other's checkpoints; else rank 0 does.
+    std::string nameOfRun()
+    {
+        if (const char* named = std::getenv("RANKSCOPE_RUN"); named && *named)
+            return named;
+        std::int64_t parts[2] = { std::time(nullptr), getpid() };
+        communicator_.wait(
+            communicator_.broadcast(std::as_writable_bytes(std::span(parts)), 0, world_, "name of the run"));
+        return fmt::format("run-{}-{}", parts[0], parts[1]);
     }
 
     bool shouldStop()
     {
-        while (const auto command = recorder_.pollCommand())
+        while (const auto command = recorder_.pollCommand()) {
             stop_ = stop_ || *command == "stop";
+            save_ = save_ || *command == "checkpoint";
+        }
         return stop_ || stopWasAsked();
     }
 
@@ -142,6 +195,7 @@ private:
     tracing::Recorder& recorder_;
     int threads_;
     bool stop_ = false;
+    bool save_ = false;
 };
 
 } // namespace
@@ -169,11 +223,10 @@ int runRank(const CommandLine& line)
     omp_set_num_threads(threads);
     installStopSignals();
     try {
-        RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
+        return RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
     } catch (const std::exception& error) {
         MpiTransport::abortJob(error.what()); // such as no memory: the other ranks would wait for ever
     }
-    return kGood;
 }
 
 } // namespace rankscope::backend

@@ -1,6 +1,8 @@
 #include "backend/train/report_lines.h"
 
 #include <fmt/format.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <cmath>
 
@@ -23,8 +25,33 @@ const char* wordOf(RunEnd end)
         return "stopped";
     case RunEnd::TimeIsUp:
         return "time is up";
+    case RunEnd::NotANumber:
+        return "not a number";
     }
     return "";
+}
+
+const char* wordOf(CheckpointEvent::Kind kind)
+{
+    switch (kind) {
+    case CheckpointEvent::Kind::Published:
+        return "checkpoint";
+    case CheckpointEvent::Kind::Failed:
+        return "checkpoint failed";
+    case CheckpointEvent::Kind::Skipped:
+        return "checkpoint skipped";
+    case CheckpointEvent::Kind::Restored:
+        return "restored";
+    }
+    return "";
+}
+
+/// A path may hold what JSON wants escaped.
+std::string quoted(const std::string& text)
+{
+    rapidjson::StringBuffer buffer;
+    rapidjson::Writer<rapidjson::StringBuffer>(buffer).String(text.c_str());
+    return buffer.GetString();
 }
 
 } // namespace
@@ -47,6 +74,18 @@ std::string startLine(int ranks, int threads, std::int64_t parameters, double pe
     return fmt::format(
         R"({{"schema":1,"event":"start","ranks":{},"threads":{},"parameters":{},"peak_flops":{},"peak_source":"{}"}})",
         ranks, threads, parameters, number(peakFlops, "{:.4g}"), peakSource);
+}
+
+std::string checkpointLine(const CheckpointEvent& event)
+{
+    std::string line = fmt::format(R"({{"schema":1,"event":"{}","step":{})", wordOf(event.kind), event.step);
+    if (!event.path.empty())
+        line += ",\"path\":" + quoted(event.path);
+    if (!event.message.empty())
+        line += ",\"message\":" + quoted(event.message);
+    if (event.kind == CheckpointEvent::Kind::Published)
+        line += fmt::format(",\"bytes\":{},\"blocked_ms\":{}", event.bytes, number(event.blockedMs, "{:.3f}"));
+    return line + "}";
 }
 
 std::string endLine(RunEnd end) { return fmt::format(R"({{"schema":1,"event":"end","reason":"{}"}})", wordOf(end)); }

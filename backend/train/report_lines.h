@@ -14,6 +14,9 @@ std::string stepLine(const StepReport& report);
 std::string validationLine(const ValidationReport& report);
 /// {"schema":1,"event":"start","ranks":2,"threads":1,"parameters":...,"peak_flops":...,"peak_source":"..."}
 std::string startLine(int ranks, int threads, std::int64_t parameters, double peakFlops, const std::string& peakSource);
+/// {"schema":1,"event":"checkpoint","step":20,"path":"...","bytes":...,"blocked_ms":...}, and "checkpoint failed",
+/// "checkpoint skipped" (with a "message") and "restored".
+std::string checkpointLine(const CheckpointEvent& event);
 /// {"schema":1,"event":"end","reason":"complete"}
 std::string endLine(RunEnd end);
 

@@ -1,6 +1,9 @@
 #include "backend/train/trainer.h"
 
 #include "backend/train/process_usage.h"
+#include "backend/train/training_state.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +55,27 @@ Optimizer::Settings optimizerSettings(const Config& config)
         .clip = config.optimizer.clip };
 }
 
+/// What has to be the same for a state to go on: the model, and the seed that says which data comes next.
+std::string identityOf(const Config& config)
+{
+    const GptConfig& model = config.model;
+    return fmt::format("layers {}, width {}, heads {}, vocabulary {}, sequence {}, seed {}", model.layers, model.width,
+        model.heads, model.vocab, model.sequence, config.train.seed);
+}
+
+Checkpointer::Settings checkpointSettings(const Config& config, const std::string& run, int attempt)
+{
+    const MeshSizes sizes = config.meshSizes();
+    return { .dir = config.checkpoint.dir,
+        .run = run,
+        .attempt = attempt,
+        .keep = config.checkpoint.keep,
+        .async = config.checkpoint.async,
+        .otherRuns = config.checkpoint.resume,
+        .identity = identityOf(config),
+        .layout = fmt::format("dp {} x tp {} x pp {}, ep {}", sizes.dp, sizes.tp, sizes.pp, sizes.ep) };
+}
+
 double secondsSince(std::chrono::steady_clock::time_point begin)
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -93,21 +117,52 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
 {
 }
 
+void Trainer::keepCheckpoints(const std::string& run, int attempt, Checkpointer::Listener listener)
+{
+    checkpointer_.emplace(checkpointSettings(config_, run, attempt),
+        trainingState(stage_.parameters(), optimizer_.moment1(), optimizer_.moment2(), place_, config_.meshSizes()),
+        communicator_, groups_.world, recorder_);
+    checkpointer_->setListener(std::move(listener));
+}
+
+tracing::Result<std::int64_t> Trainer::restore()
+{
+    auto restored = checkpointer_->restore();
+    if (restored)
+        stepsDone_ = *restored;
+    return restored;
+}
+
 RunEnd Trainer::run(const Hooks& hooks)
 {
     began_ = Clock::now();
-    if (config_.train.validateEvery > 0)
+    if (config_.train.validateEvery > 0 && stepsDone_ == 0)
         validate(0, hooks);
-    for (std::int64_t number = 1; number <= config_.train.steps; ++number) {
-        const StepOutcome outcome = step(number, hooks);
+    std::optional<RunEnd> end;
+    while (!end && stepsDone_ < config_.train.steps) {
+        const StepOutcome outcome = step(++stepsDone_, hooks);
         if (hooks.step)
             hooks.step(outcome.report);
-        if (isDueForValidation(number) || (outcome.end && config_.train.validateEvery > 0))
-            validate(number, hooks);
-        if (outcome.end)
-            return *outcome.end;
+        end = outcome.end;
+        if (end == RunEnd::NotANumber)
+            break; // neither worth a look nor worth keeping
+        if (isDueForValidation(stepsDone_) || (end && config_.train.validateEvery > 0))
+            validate(stepsDone_, hooks);
+        saveIfDue(stepsDone_, outcome);
     }
-    return RunEnd::Complete;
+    if (checkpointer_)
+        checkpointer_->finish();
+    return end.value_or(RunEnd::Complete);
+}
+
+void Trainer::saveIfDue(std::int64_t stepsDone, const StepOutcome& outcome)
+{
+    const int every = config_.checkpoint.every;
+    if (!checkpointer_)
+        return;
+    const bool isLast = outcome.end || stepsDone == config_.train.steps;
+    if (outcome.saves || (every > 0 && (stepsDone % every == 0 || isLast)))
+        checkpointer_->save(stepsDone);
 }
 
 bool Trainer::isDueForValidation(std::int64_t stepsDone) const
@@ -150,20 +205,32 @@ void Trainer::update(std::int64_t number, StepReport& report)
     const OpenSpan span = recorder_.range(
         { .name = names_.optimizer, .kind = RangeKind::Optimizer, .step = static_cast<std::uint32_t>(number) });
     report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm(place_.tp == 0)));
-    optimizer_.update(number - 1, report.gradientNorm);
+    if (std::isfinite(report.gradientNorm))
+        optimizer_.update(number - 1, report.gradientNorm);
 }
 
 void Trainer::agree(double lossSum, const Hooks& hooks, StepOutcome& outcome)
 {
     const double limit = config_.train.maxSeconds;
-    std::vector<double> sums{ countedOnce(lossSum), hooks.shouldStop && hooks.shouldStop() ? 1.0 : 0.0,
-        limit > 0 && secondsSince(began_) >= limit ? 1.0 : 0.0 };
+    enum { Loss, Stop, Time, NotANumber, Save, Written, Count };
+    std::vector<double> sums(Count);
+    sums[Loss] = countedOnce(lossSum);
+    sums[Stop] = hooks.shouldStop && hooks.shouldStop() ? 1 : 0;
+    sums[Time] = limit > 0 && secondsSince(began_) >= limit ? 1 : 0;
+    sums[NotANumber] = std::isfinite(outcome.report.gradientNorm) ? 0 : 1;
+    sums[Save] = hooks.shouldSave && hooks.shouldSave() ? 1 : 0;
+    sums[Written] = checkpointer_ ? checkpointer_->doneVote() : 0;
     communicator_.wait(communicator_.allReduce(std::span(sums), groups_.world, "loss and stop"));
-    outcome.report.loss = sums[0] / static_cast<double>(config_.tokensPerStep());
-    if (sums[1] > 0)
+    outcome.report.loss = sums[Loss] / static_cast<double>(config_.tokensPerStep());
+    outcome.saves = sums[Save] > 0;
+    if (sums[NotANumber] > 0 || !std::isfinite(sums[Loss]))
+        outcome.end = RunEnd::NotANumber;
+    else if (sums[Stop] > 0)
         outcome.end = RunEnd::Stopped;
-    else if (sums[2] > 0)
+    else if (sums[Time] > 0)
         outcome.end = RunEnd::TimeIsUp;
+    if (checkpointer_)
+        checkpointer_->publishIfDone(sums[Written]);
 }
 
 void Trainer::validate(std::int64_t stepsDone, const Hooks& hooks)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backend/checkpoint/checkpointer.h"
 #include "backend/parallel/optimizer.h"
 #include "backend/parallel/pipeline_runner.h"
 #include "backend/train/layout.h"
@@ -34,7 +35,7 @@ struct ValidationReport {
 };
 
 /// How the run ended.
-enum class RunEnd { Complete, Stopped, TimeIsUp };
+enum class RunEnd { Complete, Stopped, TimeIsUp, NotANumber };
 
 /// One rank's training: the step loop over its stage of the model.
 class Trainer {
@@ -43,11 +44,17 @@ public:
         std::function<void(const StepReport&)> step;
         std::function<void(const ValidationReport&)> validation;
         std::function<bool()> shouldStop; ///< asked after each step; one rank's yes ends all ranks after the same step
+        std::function<bool()> shouldSave{}; ///< likewise: one rank's yes makes a checkpoint
     };
 
     /// `peakFlops` is the sum over all ranks. Everything passed must outlive the trainer.
     Trainer(const Config& config, const Mesh& mesh, Communicator& communicator, const RankGroups& groups,
         const Dataset& dataset, tracing::Recorder& recorder, double peakFlops);
+
+    /// Saves as config.checkpoint says, under the run's name, which its attempts share. Before run().
+    void keepCheckpoints(const std::string& run, int attempt, Checkpointer::Listener listener);
+    /// Goes on from the newest checkpoint. Gives the steps done; an error where the state cannot be trusted any more.
+    tracing::Result<std::int64_t> restore();
 
     RunEnd run(const Hooks& hooks);
 
@@ -56,6 +63,7 @@ private:
     struct StepOutcome {
         StepReport report; ///< the same on all ranks but for this rank's clock
         std::optional<RunEnd> end; ///< the ranks agreed to end here
+        bool saves = false; ///< the ranks agreed on a checkpoint
     };
 
     StepOutcome step(std::int64_t number, const Hooks& hooks);
@@ -63,6 +71,7 @@ private:
     /// Sums what only some ranks know over all ranks.
     void agree(double lossSum, const Hooks& hooks, StepOutcome& outcome);
     void validate(std::int64_t stepsDone, const Hooks& hooks);
+    void saveIfDue(std::int64_t stepsDone, const StepOutcome& outcome);
     bool isDueForValidation(std::int64_t stepsDone) const;
     void count(const StepReport& report, double cpuCores);
     /// What all tensor-parallel ranks know alike, as a summand over all ranks.
@@ -80,6 +89,8 @@ private:
     GptStage stage_;
     PipelineRunner runner_;
     Optimizer optimizer_;
+    std::int64_t stepsDone_ = 0;
+    std::optional<Checkpointer> checkpointer_;
     struct Names {
         tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, cpu, gradientNorm;
     } names_;

@@ -11,7 +11,18 @@ namespace {
 constexpr std::size_t kEntryHead = 8;
 constexpr std::uint32_t kLargestBody = 16u << 20;
 
-enum class FactKind : std::uint8_t { Name = 1, Communicator = 2, Provenance = 3, Process = 4, Rank = 5 };
+enum class FactKind : std::uint8_t {
+    Name = 1,
+    Communicator = 2,
+    Provenance = 3,
+    Process = 4,
+    Rank = 5,
+    Attempt = 6,
+    Checkpoint = 7,
+    Restored = 8,
+    Failure = 9,
+    Fault = 10,
+};
 
 /// FNV-1a, 32 bits.
 std::uint32_t checksum(std::string_view bytes)
@@ -41,6 +52,12 @@ public:
     {
         number(static_cast<std::uint8_t>(value.has_value()));
         number(value.value_or(T{}));
+    }
+    void numbers(const std::vector<std::int32_t>& values)
+    {
+        number(static_cast<std::uint32_t>(values.size()));
+        for (const std::int32_t value : values)
+            number(value);
     }
     std::string entry() const
     {
@@ -86,6 +103,16 @@ public:
         body_.remove_prefix(size);
         return value;
     }
+    std::vector<std::int32_t> numbers()
+    {
+        const auto count = number<std::uint32_t>();
+        if (count > left() / sizeof(std::int32_t))
+            fail();
+        std::vector<std::int32_t> values;
+        for (std::uint32_t i = 0; i < count && isGood(); ++i)
+            values.push_back(number<std::int32_t>());
+        return values;
+    }
     template <typename T> std::optional<T> maybe()
     {
         const bool present = number<std::uint8_t>() != 0;
@@ -115,9 +142,7 @@ std::string encode(const CommunicatorFact& fact)
     writer.number(fact.id);
     writer.text(fact.name);
     writer.number(fact.dimension);
-    writer.number(static_cast<std::uint32_t>(fact.members.size()));
-    for (const std::int32_t member : fact.members)
-        writer.number(member);
+    writer.numbers(fact.members);
     return writer.entry();
 }
 
@@ -152,17 +177,62 @@ std::string encode(const RankFact& fact)
     return writer.entry();
 }
 
+std::string encode(const AttemptFact& fact)
+{
+    Writer writer(FactKind::Attempt);
+    writer.number(fact.attempt);
+    writer.number(fact.startTicks);
+    return writer.entry();
+}
+
+std::string encode(const CheckpointFact& fact)
+{
+    Writer writer(FactKind::Checkpoint);
+    writer.number(fact.step);
+    writer.number(fact.beginTicks);
+    writer.number(fact.endTicks);
+    writer.number(fact.blockedNs);
+    writer.number(fact.bytes);
+    writer.text(fact.path);
+    return writer.entry();
+}
+
+std::string encode(const RestoredFact& fact)
+{
+    Writer writer(FactKind::Restored);
+    writer.number(fact.step);
+    return writer.entry();
+}
+
+std::string encode(const FailureFact& fact)
+{
+    Writer writer(FactKind::Failure);
+    writer.number(fact.attempt);
+    writer.number(fact.detectedTicks);
+    writer.text(fact.reason);
+    writer.numbers(fact.ranks);
+    return writer.entry();
+}
+
+std::string encode(const FaultFact& fact)
+{
+    Writer writer(FactKind::Fault);
+    writer.text(fact.kind);
+    writer.maybe(fact.rank);
+    writer.maybe(fact.step);
+    writer.number(fact.beginTicks);
+    writer.number(fact.endTicks);
+    writer.text(fact.detail);
+    return writer.entry();
+}
+
 Fact decodeCommunicator(Reader& reader)
 {
     CommunicatorFact fact;
     fact.id = reader.number<std::uint32_t>();
     fact.name = reader.text();
     fact.dimension = reader.number<Dimension>();
-    const auto count = reader.number<std::uint32_t>();
-    if (count > reader.left() / sizeof(std::int32_t))
-        reader.fail();
-    for (std::uint32_t i = 0; i < count && reader.isGood(); ++i)
-        fact.members.push_back(reader.number<std::int32_t>());
+    fact.members = reader.numbers();
     return fact;
 }
 
@@ -186,6 +256,48 @@ Fact decodeRank(Reader& reader)
     fact.peakFlops = reader.maybe<double>();
     fact.device = reader.text();
     fact.threads = reader.number<std::int32_t>();
+    return fact;
+}
+
+Fact decodeAttempt(Reader& reader)
+{
+    AttemptFact fact;
+    fact.attempt = reader.number<std::int32_t>();
+    fact.startTicks = reader.number<std::uint64_t>();
+    return fact;
+}
+
+Fact decodeCheckpoint(Reader& reader)
+{
+    CheckpointFact fact;
+    fact.step = reader.number<std::int64_t>();
+    fact.beginTicks = reader.number<std::uint64_t>();
+    fact.endTicks = reader.number<std::uint64_t>();
+    fact.blockedNs = reader.number<std::int64_t>();
+    fact.bytes = reader.number<std::int64_t>();
+    fact.path = reader.text();
+    return fact;
+}
+
+Fact decodeFailure(Reader& reader)
+{
+    FailureFact fact;
+    fact.attempt = reader.number<std::int32_t>();
+    fact.detectedTicks = reader.number<std::uint64_t>();
+    fact.reason = reader.text();
+    fact.ranks = reader.numbers();
+    return fact;
+}
+
+Fact decodeFault(Reader& reader)
+{
+    FaultFact fact;
+    fact.kind = reader.text();
+    fact.rank = reader.maybe<std::int32_t>();
+    fact.step = reader.maybe<std::int64_t>();
+    fact.beginTicks = reader.number<std::uint64_t>();
+    fact.endTicks = reader.number<std::uint64_t>();
+    fact.detail = reader.text();
     return fact;
 }
 
@@ -216,6 +328,21 @@ std::optional<Fact> decodeBody(std::string_view body)
         break;
     case FactKind::Rank:
         fact = decodeRank(reader);
+        break;
+    case FactKind::Attempt:
+        fact = decodeAttempt(reader);
+        break;
+    case FactKind::Checkpoint:
+        fact = decodeCheckpoint(reader);
+        break;
+    case FactKind::Restored:
+        fact = RestoredFact{ reader.number<std::int64_t>() };
+        break;
+    case FactKind::Failure:
+        fact = decodeFailure(reader);
+        break;
+    case FactKind::Fault:
+        fact = decodeFault(reader);
         break;
     }
     return reader.isGood() ? fact : std::nullopt;

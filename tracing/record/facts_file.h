@@ -11,8 +11,9 @@
 
 namespace rankscope::tracing {
 
-// What a process says once: names, process groups, provenance, its place in the mesh. An append-only file a process,
-// beside its rings; each entry has a length and a checksum, so that a torn tail is seen and left out.
+// What a process says once: names, process groups, provenance, its place in the mesh, what befell the run. An
+// append-only file a process, beside its rings; each entry has a length and a checksum, so that a torn tail is seen and
+// left out.
 
 struct NameFact {
     std::uint32_t id = 0;
@@ -42,7 +43,42 @@ struct RankFact {
     std::string device;
     std::int32_t threads = 1;
 };
-using Fact = std::variant<NameFact, CommunicatorFact, ProvenanceFact, ProcessFact, RankFact>;
+/// This process belongs to a later attempt of the run. Without it: to the first, 0.
+struct AttemptFact {
+    std::int32_t attempt = 0;
+    std::uint64_t startTicks = 0; ///< its ranks found each other
+};
+/// One rank's part of a checkpoint that was published.
+struct CheckpointFact {
+    std::int64_t step = 0;
+    std::uint64_t beginTicks = 0;
+    std::uint64_t endTicks = 0;
+    std::int64_t blockedNs = 0;
+    std::int64_t bytes = 0;
+    std::string path;
+};
+/// The attempt goes on from the state after that step.
+struct RestoredFact {
+    std::int64_t step = 0;
+};
+/// Why an attempt ended; said by whoever supervises the job.
+struct FailureFact {
+    std::int32_t attempt = 0;
+    std::uint64_t detectedTicks = 0;
+    std::string reason;
+    std::vector<std::int32_t> ranks; ///< that failed; empty: unknown
+};
+/// The truth about a fault that was injected.
+struct FaultFact {
+    std::string kind;
+    std::optional<std::int32_t> rank;
+    std::optional<std::int64_t> step;
+    std::uint64_t beginTicks = 0;
+    std::uint64_t endTicks = 0; ///< 0: it did not end
+    std::string detail;
+};
+using Fact = std::variant<NameFact, CommunicatorFact, ProvenanceFact, ProcessFact, RankFact, AttemptFact,
+    CheckpointFact, RestoredFact, FailureFact, FaultFact>;
 
 std::string encodeFact(const Fact& fact);
 

@@ -4,6 +4,7 @@
 #include "tracing/record/facts_file.h"
 #include "tracing/record/thread_ring.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -112,6 +113,7 @@ public:
     LocalName name(std::string_view text);
     LocalCommunicator communicator(CommunicatorFact fact);
     void say(const Fact& fact);
+    std::uint64_t now() const noexcept { return readTicks(clock_.kind); }
     std::optional<std::string> pollCommand();
 
 private:
@@ -226,6 +228,8 @@ Status Recorder::Impl::openFacts()
         return Error("record to " + options_.sessionDir + ": " + std::strerror(errno));
     append(encodeFact(ProcessFact{
         options_.rank, options_.worldSize, process_.processId, usableCores(), process_.start, hostName() }));
+    if (options_.attempt > 0)
+        append(encodeFact(AttemptFact{ options_.attempt, now() }));
     for (const auto& [text, id] : names_) {
         if (id != 0)
             append(encodeFact(NameFact{ id, text }));
@@ -364,6 +368,8 @@ Recorder::Options Recorder::optionsFromEnvironment(std::int32_t rank, std::int32
     options.sessionDir = dir ? dir : "";
     options.rank = rank;
     options.worldSize = worldSize;
+    if (const char* attempt = std::getenv("RANKSCOPE_ATTEMPT"))
+        options.attempt = std::max(0, std::atoi(attempt));
     return options;
 }
 
@@ -406,6 +412,26 @@ void Recorder::describeRank(const RankFacts& facts)
 {
     if (impl_)
         impl_->say(RankFact{ facts.dp, facts.tp, facts.pp, facts.ep, facts.peakFlops, facts.device, facts.threads });
+}
+
+std::uint64_t Recorder::now() const noexcept { return impl_ ? impl_->now() : 0; }
+
+void Recorder::checkpoint(const CheckpointInfo& info)
+{
+    if (impl_)
+        impl_->say(CheckpointFact{ info.step, info.beginTicks, impl_->now(), info.blockedNs, info.bytes, info.path });
+}
+
+void Recorder::restored(std::int64_t step)
+{
+    if (impl_)
+        impl_->say(RestoredFact{ step });
+}
+
+void Recorder::fault(const FaultInfo& info)
+{
+    if (impl_)
+        impl_->say(FaultFact{ info.kind, info.rank, info.step, info.beginTicks, info.endTicks, info.detail });
 }
 
 OpenSpan Recorder::kernel(const KernelInfo& info) noexcept

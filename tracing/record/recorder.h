@@ -112,9 +112,10 @@ public:
         std::string sessionDir; ///< empty: recording is off
         std::int32_t rank = 0;
         std::int32_t worldSize = 1;
+        std::int32_t attempt = 0; ///< of the run, counted from 0: a restart is another one
         std::size_t ringBytes = 4u << 20; ///< a thread; shrinks where the session's file system is small
     };
-    /// RANKSCOPE_SESSION names the session directory; unset: off.
+    /// RANKSCOPE_SESSION names the session directory; unset: off. RANKSCOPE_ATTEMPT is the attempt; unset: 0.
     static Options optionsFromEnvironment(std::int32_t rank, std::int32_t worldSize);
 
     /// Never fails the job: if the session cannot be used, recording is off and one line on standard error says why.
@@ -139,6 +140,30 @@ public:
         std::int32_t threads = 1;
     };
     void describeRank(const RankFacts& facts);
+
+    /// The recording's clock, in its ticks; 0 while recording is off. For the calls that tell of a time later.
+    std::uint64_t now() const noexcept;
+    /// This rank's part of a checkpoint that is published now.
+    struct CheckpointInfo {
+        std::int64_t step = 0;
+        std::uint64_t beginTicks = 0;
+        std::int64_t blockedNs = 0; ///< training stood still
+        std::int64_t bytes = 0; ///< written by this rank
+        std::string path{};
+    };
+    void checkpoint(const CheckpointInfo& info);
+    /// The run goes on from the state after that step.
+    void restored(std::int64_t step);
+    /// The truth about a fault that is injected, for a table that no analysis can read.
+    struct FaultInfo {
+        std::string kind;
+        std::optional<std::int32_t> rank{};
+        std::optional<std::int64_t> step{};
+        std::uint64_t beginTicks = 0;
+        std::uint64_t endTicks = 0; ///< 0: it lasts, or ends with the rank
+        std::string detail{}; ///< "key=value ..."
+    };
+    void fault(const FaultInfo& info);
 
     [[nodiscard]] OpenSpan kernel(const KernelInfo& info) noexcept;
     [[nodiscard]] OpenSpan collective(const CollectiveInfo& info) noexcept; ///< also point-to-point
