@@ -3,6 +3,7 @@
 #include "tracing/import/input_files.h"
 #include "tracing/import/rank_assignment.h"
 #include "tracing/import/run_assembly.h"
+#include "tracing/import/run_file/run_merge.h"
 #include "tracing/import/trace_format.h"
 
 #include <algorithm>
@@ -176,6 +177,26 @@ private:
     std::atomic<bool> cancelled_{ false };
 };
 
+/// Takes our own run files out of the list. They are merged with their like alone: a trace that has still to be matched
+/// and one that has been would not make one run.
+Result<std::vector<std::string>> takeRunFiles(std::vector<std::string>& files)
+{
+    std::vector<std::string> runs;
+    std::string trace;
+    for (const std::string& file : files) {
+        const auto format = detectFormat(file);
+        if (format && *format == TraceFormat::RunFile)
+            runs.push_back(file);
+        else if (format && *format != TraceFormat::Unknown)
+            trace = file;
+    }
+    if (!runs.empty() && !trace.empty())
+        return Error("import: " + runs.front() + " is a run file and " + trace
+            + " is not; name only run files, or only other tools' traces");
+    std::erase_if(files, [&](const std::string& file) { return std::ranges::find(runs, file) != runs.end(); });
+    return runs;
+}
+
 } // namespace
 
 Result<ImportReport> importTraces(
@@ -193,6 +214,15 @@ Result<ImportReport> importTraces(
         if (!first.has_filename() || inputs.size() > 1)
             first = first.parent_path();
         name = first.filename().string();
+    }
+    auto runs = takeRunFiles(*files);
+    if (!runs)
+        return runs.error();
+    if (!runs->empty()) {
+        auto report = mergeRuns(*runs, out, name, options);
+        for (std::size_t i = 0; report && i < files->size(); ++i)
+            report->files.push_back({ (*files)[i], "", 0, false, false, "not a run file" });
+        return report;
     }
     return Import(options, std::move(*files)).run(out, name);
 }

@@ -410,31 +410,7 @@ Status RunAssembly::writeCommunicators()
 
 Status RunAssembly::writeMatches()
 {
-    for (const SourceInstance& instance : matches_.instances) {
-        CollectiveMatch row;
-        row.id = static_cast<InstanceId>(instance.id);
-        row.communicator = communicators_[instance.group];
-        row.op = instance.op;
-        row.sequence = instance.sequence;
-        row.partsPresent = static_cast<std::int32_t>(instance.members.size());
-        row.partsExpected = std::max(instance.expected, row.partsPresent);
-        row.firstEntryNs = std::numeric_limits<std::int64_t>::max();
-        row.lastEntryNs = row.lastExitNs = std::numeric_limits<std::int64_t>::min();
-        for (const auto& member : instance.members) {
-            const SourceTrace& trace = traces_[member.trace];
-            const SourcePart& part = trace.parts[member.part];
-            const std::int64_t shift = trace.baseNs + trace.clockShiftNs - originNs_;
-            if (part.beginNs + shift > row.lastEntryNs) {
-                row.lastEntryNs = part.beginNs + shift;
-                row.lateRank = trace.rank;
-            }
-            row.firstEntryNs = std::min(row.firstEntryNs, part.beginNs + shift);
-            row.lastExitNs = std::max(row.lastExitNs, part.endNs + shift);
-        }
-        if (row.partsPresent < 2)
-            row.lateRank.reset();
-        matchRows_.push_back(row);
-    }
+    matchRows_ = matchRowsOf(traces_, matches_, communicators_, originNs_);
     for (const CollectiveMatch& row : matchRows_) {
         matchById_[raw(row.id)] = &row;
         if (Status status = writer_.putMatch(row); !status)
@@ -444,6 +420,38 @@ Status RunAssembly::writeMatches()
 }
 
 } // namespace
+
+std::vector<CollectiveMatch> matchRowsOf(std::span<const SourceTrace> traces, const MatchResult& matches,
+    std::span<const CommunicatorId> communicators, std::int64_t originNs)
+{
+    std::vector<CollectiveMatch> rows;
+    for (const SourceInstance& instance : matches.instances) {
+        CollectiveMatch row;
+        row.id = static_cast<InstanceId>(instance.id);
+        row.communicator = communicators[instance.group];
+        row.op = instance.op;
+        row.sequence = instance.sequence;
+        row.partsPresent = static_cast<std::int32_t>(instance.members.size());
+        row.partsExpected = std::max(instance.expected, row.partsPresent);
+        row.firstEntryNs = std::numeric_limits<std::int64_t>::max();
+        row.lastEntryNs = row.lastExitNs = std::numeric_limits<std::int64_t>::min();
+        for (const auto& member : instance.members) {
+            const SourceTrace& trace = traces[member.trace];
+            const SourcePart& part = trace.parts[member.part];
+            const std::int64_t shift = trace.baseNs + trace.clockShiftNs - originNs;
+            if (part.beginNs + shift > row.lastEntryNs) {
+                row.lastEntryNs = part.beginNs + shift;
+                row.lateRank = trace.rank;
+            }
+            row.firstEntryNs = std::min(row.firstEntryNs, part.beginNs + shift);
+            row.lastExitNs = std::max(row.lastExitNs, part.endNs + shift);
+        }
+        if (row.partsPresent < 2)
+            row.lateRank.reset();
+        rows.push_back(row);
+    }
+    return rows;
+}
 
 Result<AssemblyReport> writeRun(std::span<SourceTrace> traces, const MatchResult& matches, const Alignment& alignment,
     const std::string& name, TraceWriter& writer)

@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -19,6 +20,10 @@ struct AssemblyReport {
     std::int32_t worldSize = 0;
     Alignment alignment;
 };
+
+/// The rows of table collective_match: who came last, and when everybody was there and gone, on the run's clock.
+std::vector<CollectiveMatch> matchRowsOf(std::span<const SourceTrace> traces, const MatchResult& matches,
+    std::span<const CommunicatorId> communicators, std::int64_t originNs);
 
 /// Writes matched and aligned traces as one run: time 0 is the first event of any rank. One rank a trace.
 Result<AssemblyReport> writeRun(std::span<SourceTrace> traces, const MatchResult& matches, const Alignment& alignment,
