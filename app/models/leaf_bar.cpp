@@ -36,16 +36,19 @@ std::vector<int> segmentEnds(std::span<const BarSegment> segments, int width)
 std::vector<LeafTime> leafTimes(const tracing::TimeSplit& split)
 {
     std::vector<LeafTime> times{
-        { Leaf::Unattributed, split.idleNs },
+        { Leaf::Unattributed, split.unattributedNs() },
         { Leaf::Compute, split.computeNs },
         { Leaf::Transfer, split.transferNs },
         { Leaf::Communication, split.unsplitNs },
         { Leaf::Wait, split.waitNs },
         { Leaf::Bubble, split.bubbleNs() },
+        { Leaf::Imbalance, split.imbalanceNs },
         { Leaf::Copy, split.copyNs },
-        { Leaf::Launch, split.kernelGapNs },
+        { Leaf::Host, split.hostNs },
+        { Leaf::Launch, split.gapNs() },
         { Leaf::Data, split.dataNs },
         { Leaf::Checkpoint, split.checkpointNs },
+        { Leaf::Lost, split.lostNs + split.downNs },
         { Leaf::Start, split.startNs + split.plannedNs },
         { Leaf::Descheduled, split.descheduledNs },
     };

@@ -60,7 +60,7 @@ std::vector<BarSegment> rankBar(const RankAnalysis& rank)
         std::optional<std::size_t> awaited;
         if (time.leaf == Leaf::Wait)
             awaited = mostAwaited(rank.waitForRankNs);
-        else if (time.leaf == Leaf::Bubble)
+        else if (time.leaf == Leaf::Imbalance)
             awaited = mostAwaited(rank.bubbleForRankNs);
         if (awaited) {
             const QString whom
@@ -103,7 +103,7 @@ RankRow rankRow(const RankAnalysis& rank)
     row.name = QStringLiteral("rank %1").arg(row.rank);
     row.bar = rankBar(rank);
     row.compute = text(shareNumber(share(rank.split.computeNs, rank.split.windowNs)));
-    row.waiting = text(shareNumber(share(rank.split.waitNs + rank.split.bubbleNs(), rank.split.windowNs)));
+    row.waiting = text(shareNumber(share(rank.split.awaitingNs() + rank.split.bubbleNs(), rank.split.windowNs)));
     const auto hidden = rank.overlap.overlapShare();
     row.hidden = hidden ? text(tracing::shareText(*hidden)) : QStringLiteral("–");
     row.communication = communicationBar(rank);
@@ -116,7 +116,7 @@ std::vector<RankRow> rankRows(const RunAnalysis& analysis)
     for (const RankAnalysis& rank : analysis.ranks)
         order.push_back(&rank);
     std::stable_sort(order.begin(), order.end(), [](const RankAnalysis* a, const RankAnalysis* b) {
-        return a->split.waitNs + a->split.bubbleNs() < b->split.waitNs + b->split.bubbleNs();
+        return a->split.awaitingNs() + a->split.bubbleNs() < b->split.awaitingNs() + b->split.bubbleNs();
     });
     std::vector<RankRow> rows;
     for (const RankAnalysis* rank : order)

@@ -16,6 +16,7 @@ namespace {
 constexpr double kWorthSaying = 0.01;
 constexpr double kWarning = 0.1;
 constexpr double kNetworkIsFine = 0.02;
+constexpr std::string_view kMatching = "collectives matched";
 
 /// Longest stretch with that label on any rank, or the whole window.
 Window evidenceOf(const RunAnalysis& run, SpanClass label)
@@ -55,44 +56,93 @@ std::string ofAll(const RunAnalysis& run, std::int64_t ns)
     return fmt::format("{} of {}", rankSeconds(ns), rankSeconds(run.capacityNs()));
 }
 
-/// The collective in which the others wait longest for that rank.
-const CollectiveRow* worstCollective(const RunAnalysis& run, std::int32_t rank)
+std::string operationText(const Lateness& late)
 {
-    const CollectiveRow* worst = nullptr;
-    for (const CollectiveRow& row : run.collectives) {
-        if (row.lateRank == rank && (!worst || row.waitForLateNs > worst->waitForLateNs))
-            worst = &row;
-    }
-    return worst;
+    if (late.op == CollectiveOp::Unknown)
+        return late.count == 1 ? "collective" : "collectives";
+    return late.dimension == Dimension::None ? std::string(toString(late.op))
+                                             : fmt::format("{} in {}", toString(late.op), toString(late.dimension));
 }
 
-std::string collectiveName(const CollectiveRow& row)
+std::string titleOf(const Lateness& late)
 {
-    return row.dimension == Dimension::None ? std::string(toString(row.op))
-                                            : fmt::format("{} in {}", toString(row.op), toString(row.dimension));
+    if (!late.causes.empty() && late.causes.front().cause == "before the recording" && late.delayNs > 0)
+        return fmt::format(
+            "Rank {} enters the step {} after rank {}", late.rank, timeText(late.delayNs), late.firstRank);
+    if (late.lateCount == 0)
+        return fmt::format("Others wait for rank {}", late.rank);
+    if (late.lateCount == late.count)
+        return fmt::format("Rank {} is late to every {}", late.rank,
+            late.op == CollectiveOp::Unknown ? "collective" : operationText(late));
+    return fmt::format("Rank {} is late to {} of {} {}", late.rank, countText(late.lateCount), countText(late.count),
+        operationText(late));
+}
+
+/// Other causes than the main one that are worth a word.
+std::string otherCauses(const RunAnalysis& run, const Lateness& late)
+{
+    std::string text;
+    for (std::size_t i = 1; i < late.causes.size(); ++i) {
+        if (run.shareOf(late.causes[i].ns) >= kWorthSaying)
+            text += fmt::format("{}{} {}", text.empty() ? "also " : ", ", shareText(run.shareOf(late.causes[i].ns)),
+                late.causes[i].cause);
+    }
+    return text;
+}
+
+std::string actionFor(const RunAnalysis& run, const Lateness& late)
+{
+    const std::string cause = late.causes.empty() ? std::string() : late.causes.front().cause;
+    if (cause == "host")
+        return late.hostRange.empty() ? fmt::format("profile what rank {}'s host does there", late.rank)
+                                      : fmt::format("look at what rank {} does in {}", late.rank, late.hostRange);
+    if (cause == "compute_amount")
+        return "balance what the ranks get: tokens, sequence lengths, experts";
+    if (cause == "compute" || cause == "compute_speed")
+        return run.gpuTime ? fmt::format("compare rank {}'s clocks, temperature and kernels with its peers'", late.rank)
+                           : fmt::format("see what else runs on rank {}'s machine", late.rank);
+    if (cause == "data")
+        return "more loader workers, prefetching, a local copy of the data";
+    if (cause == "checkpoint")
+        return "write checkpoints in the background";
+    if (cause == "network")
+        return fmt::format("check rank {}'s link", late.rank);
+    if (cause == "before the recording")
+        return "record from one step earlier";
+    if (cause == "descheduled")
+        return "give each rank cores of its own";
+    return {};
+}
+
+/// Whether the clocks' error could take the waits away, or give them to another rank.
+std::string certaintyOf(const Lateness& late)
+{
+    if (10 * late.waitLowNs >= 9 * late.waitNs)
+        return "certain";
+    const std::string least = late.waitNs > 0
+        ? shareText(static_cast<double>(late.waitLowNs) / static_cast<double>(late.waitNs))
+        : std::string("nothing");
+    return fmt::format("at least {} of it, whatever the clocks' error", least);
 }
 
 Finding lateRank(const RunAnalysis& run, const Waste& waste)
 {
+    const Lateness& late = *waste.late;
     Finding finding;
-    const std::int32_t late = *waste.rank;
-    const CollectiveRow* row = worstCollective(run, late);
-    finding.title = !row               ? fmt::format("Others wait for rank {}", late)
-        : row->lateCount == row->count ? fmt::format("Rank {} is late to every {}", late, collectiveName(*row))
-                                       : fmt::format("Rank {} is late to {} of {} {}", late, countText(row->lateCount),
-                                           countText(row->count), collectiveName(*row));
-    std::vector<std::int32_t> waiting;
-    for (const RankAnalysis& rank : run.ranks) {
-        if (static_cast<std::size_t>(late) < rank.waitForRankNs.size()
-            && rank.waitForRankNs[static_cast<std::size_t>(late)] > 0)
-            waiting.push_back(rank.info.rank);
-    }
-    finding.text
-        = fmt::format("{} {} {}", ranksText(waiting), waiting.size() == 1 ? "waits" : "wait", ofAll(run, waste.ns));
-    if (const std::string why = causeOfLateness(run, late); !why.empty())
+    finding.title = titleOf(late);
+    finding.text = fmt::format(
+        "{} {} {}", ranksText(late.waiting), late.waiting.size() == 1 ? "waits" : "wait", ofAll(run, late.waitNs));
+    if (late.count > 0)
+        finding.text += fmt::format(" · last in {} of {}", countText(late.lateCount), plural(late.count, "collective"));
+    if (const std::string why = causeText(run, late); !why.empty())
         finding.text += " · " + why;
-    finding.ranks = { late };
-    finding.evidence = evidenceOf(run, SpanClass::Wait);
+    if (const std::string others = otherCauses(run, late); !others.empty())
+        finding.text += " · " + others;
+    finding.ranks = { late.rank };
+    finding.evidence = late.evidence.durationNs() > 0 ? late.evidence : evidenceOf(run, SpanClass::Wait);
+    finding.action = actionFor(run, late);
+    finding.gain = gainText(run, late);
+    finding.certainty = certaintyOf(late);
     return finding;
 }
 
@@ -157,46 +207,114 @@ Finding transfer(const RunAnalysis& run, const Waste& waste)
 }
 
 /// Findings that need no more than a title, the sum, and who has most of it.
-Finding plain(
-    const RunAnalysis& run, const Waste& waste, const char* title, SpanClass label, std::int64_t TimeSplit::*part)
+Finding plain(const RunAnalysis& run, const Waste& waste, std::string title, SpanClass label,
+    std::int64_t TimeSplit::*part, std::string action)
 {
     Finding finding;
-    finding.title = title;
+    finding.title = std::move(title);
     finding.ranks = ranksAbove(run, [&](const RankAnalysis& rank) { return rank.split.*part; });
-    finding.text = fmt::format("{} · most on {}", ofAll(run, waste.ns), ranksText(finding.ranks));
+    finding.text = ofAll(run, waste.ns);
+    if (run.ranks.size() > 1)
+        finding.text += fmt::format(" · most on {}", ranksText(finding.ranks));
     finding.evidence = evidenceOf(run, label);
+    finding.action = std::move(action);
+    return finding;
+}
+
+Finding hostLate(const RunAnalysis& run, const Waste& waste)
+{
+    if (!run.gpuTime)
+        return plain(run, waste, "Ranks run no kernel between others", SpanClass::Host, &TimeSplit::hostNs,
+            "profile the program's own code between kernels");
+    // What a late rank's host costs stands with that rank.
+    const auto hostNs = [&](const RankAnalysis& rank) {
+        const auto late = std::ranges::find(run.late, rank.info.rank, &Lateness::rank);
+        const bool counted = late != run.late.end() && late->ownNs > 0 && late->causes.front().cause == "host";
+        return counted ? 0 : rank.split.hostNs;
+    };
+    const bool all = std::ranges::all_of(
+        run.ranks, [&](const RankAnalysis& rank) { return 4 * hostNs(rank) >= waste.ns / std::ssize(run.ranks); });
+    const auto worst = ranksAbove(run, hostNs);
+    Finding finding;
+    finding.title = all && run.ranks.size() > 1 ? std::string("Hosts launch too late on all ranks")
+                                                : fmt::format("Hosts launch too late on {}", ranksText(worst));
+    finding.text = ofAll(run, waste.ns);
+    finding.ranks = worst;
+    finding.evidence = evidenceOf(run, SpanClass::Host);
+    finding.action = "larger batches, CUDA graphs, fewer and larger kernels";
+    std::int64_t kernels = 0, ns = 0;
+    for (const KernelRow& row : run.kernels) {
+        kernels += row.count;
+        ns += row.totalNs;
+    }
+    if (kernels > 0)
+        finding.text += fmt::format(" · {} a rank, {} on average",
+            plural(kernels / std::ssize(run.ranks), "compute kernel"), timeText(ns / kernels));
     return finding;
 }
 
 Finding findingOf(const RunAnalysis& run, const Waste& waste)
 {
     switch (waste.kind) {
-    case Waste::Kind::WaitForRank:
+    case Waste::Kind::LateRank:
         return lateRank(run, waste);
     case Waste::Kind::Bubble:
         return bubbles(run, waste);
     case Waste::Kind::Transfer:
         return transfer(run, waste);
+    case Waste::Kind::Host:
+        return hostLate(run, waste);
     case Waste::Kind::Wait:
-        return plain(run, waste, "Ranks wait for others", SpanClass::Wait, &TimeSplit::waitNs);
+        return plain(
+            run, waste, "Ranks wait for others, and nobody can be named", SpanClass::Wait, &TimeSplit::waitNs, "");
     case Waste::Kind::Unsplit:
         return plain(run, waste, "Who was late cannot be told: partners are missing", SpanClass::Communication,
-            &TimeSplit::unsplitNs);
+            &TimeSplit::unsplitNs, "open the traces of all ranks together");
     case Waste::Kind::Copy:
-        return plain(run, waste, "Copies run while nothing computes", SpanClass::Copy, &TimeSplit::copyNs);
+        return plain(run, waste, "Copies run while nothing computes", SpanClass::Copy, &TimeSplit::copyNs,
+            "pinned memory, copies on a stream of their own");
     case Waste::Kind::Data:
-        return plain(run, waste, "Ranks wait for data", SpanClass::Data, &TimeSplit::dataNs);
+        return plain(run, waste, "Ranks wait for data", SpanClass::Data, &TimeSplit::dataNs,
+            "more loader workers, prefetching, a local copy of the data");
     case Waste::Kind::Checkpoint:
-        return plain(run, waste, "Ranks stop to write checkpoints", SpanClass::Checkpoint, &TimeSplit::checkpointNs);
+        return plain(run, waste, "Ranks stop to write checkpoints", SpanClass::Checkpoint, &TimeSplit::checkpointNs,
+            "write checkpoints in the background, or less often");
     case Waste::Kind::Descheduled:
         return plain(run, waste, "Kernels run without a core: something else uses the machine", SpanClass::Compute,
-            &TimeSplit::descheduledNs);
+            &TimeSplit::descheduledNs, "fewer threads than cores");
     case Waste::Kind::Gaps:
-        return plain(run, waste, "Short gaps between kernels add up", SpanClass::Launch, &TimeSplit::kernelGapNs);
+        return plain(run, waste, "Launches and short gaps between kernels add up", SpanClass::Launch,
+            &TimeSplit::launchNs, "CUDA graphs, fewer and larger kernels");
+    case Waste::Kind::Lost:
+        return plain(run, waste, "Work was thrown away and restarted", SpanClass::Lost, &TimeSplit::lostNs,
+            "checkpoints at shorter intervals");
     case Waste::Kind::Idle:
         break;
     }
-    return plain(run, waste, "Time in which nothing was recorded", SpanClass::Unattributed, &TimeSplit::idleNs);
+    return plain(run, waste, "Time that no recorded event explains", SpanClass::Unattributed, &TimeSplit::idleNs,
+        "record more: host calls, copies, data loading");
+}
+
+/// A finding without a cost: about the recording, or about what is fine.
+Finding note(const RunAnalysis& run, Severity severity, std::string title, std::string text)
+{
+    Finding finding;
+    finding.severity = severity;
+    finding.title = std::move(title);
+    finding.text = std::move(text);
+    finding.evidence = run.window;
+    return finding;
+}
+
+void addMatching(std::vector<Finding>& result, const RunAnalysis& run)
+{
+    std::string text;
+    for (const Loss& loss : run.facts.losses) {
+        if (loss.kind.starts_with(kMatching))
+            text += (text.empty() ? "" : " · ") + loss.detail;
+    }
+    if (!text.empty())
+        result.push_back(note(run, Severity::Info, "Collectives were matched by their order", text));
 }
 
 /// "ring full: 1,204, rank 0", "unterminated file: trace.json"
@@ -213,14 +331,16 @@ void addLosses(std::vector<Finding>& result, const RunAnalysis& run)
     for (const Loss& loss : run.facts.losses) {
         if (loss.count == 0)
             continue;
-        // A rank's death is the finding; the rest is about the recording.
+        // A rank's death is the finding; how collectives were matched is said last; the rest is about the recording.
+        if (loss.kind.starts_with(kMatching))
+            continue;
         if (loss.kind == "rank died")
-            result.push_back({ Severity::Warning, "A rank died", loss.detail, {}, run.window, std::nullopt });
+            result.push_back(note(run, Severity::Warning, "A rank died", loss.detail));
         else
             text += (text.empty() ? "" : " · ") + lossText(loss);
     }
     if (!text.empty())
-        result.push_back({ Severity::Warning, "The recording is not complete", text, {}, run.window, std::nullopt });
+        result.push_back(note(run, Severity::Warning, "The recording is not complete", text));
 }
 
 void addSharedCores(std::vector<Finding>& result, const RunAnalysis& run)
@@ -229,29 +349,29 @@ void addSharedCores(std::vector<Finding>& result, const RunAnalysis& run)
     if (!cores)
         return;
     const double share = static_cast<double>(run.total.descheduledNs) / static_cast<double>(run.total.windowNs);
-    result.push_back(
-        { Severity::Notice, fmt::format("{} share {}", plural(std::ssize(run.ranks), "rank"), plural(*cores, "core")),
-            fmt::format("kernels have no core for {} of all {}; it stands outside the other shares", shareText(share),
-                run.capacityWord()),
-            {}, run.window, std::nullopt });
+    result.push_back(note(run, Severity::Notice,
+        fmt::format("{} share {}", plural(std::ssize(run.ranks), "rank"), plural(*cores, "core")),
+        fmt::format("kernels have no core for {} of all {}; it stands outside the other shares", shareText(share),
+            run.capacityWord())));
 }
 
 void addWhatIsFine(std::vector<Finding>& result, const RunAnalysis& run)
 {
-    const double transferShare = run.shareOf(run.total.transferNs);
+    const auto fine = [&](const char* title, const char* text, std::int64_t ns) {
+        result.push_back(note(run, Severity::Info, title,
+            fmt::format(fmt::runtime(text), shareText(run.shareOf(ns)), run.capacityWord())));
+    };
     const bool communicates = std::any_of(
         run.ranks.begin(), run.ranks.end(), [](const RankAnalysis& rank) { return rank.overlap.communicationNs > 0; });
-    // Where partners are missing, nothing may be said about the network.
-    if (communicates && transferShare < kNetworkIsFine && run.total.unsplitNs == 0) {
-        result.push_back({ Severity::Info, "The network is not the problem",
-            fmt::format("transfer is {} of {}", shareText(transferShare), run.capacityWord()), {}, run.window,
-            std::nullopt });
+    // Where partners are missing, nothing may be said about the network or about who is late.
+    if (communicates && run.total.unsplitNs == 0) {
+        if (run.shareOf(run.total.transferNs) < kNetworkIsFine)
+            fine("The network is not the problem", "transfer is {} of {}", run.total.transferNs);
+        if (run.shareOf(run.total.awaitingNs()) < kWorthSaying)
+            fine("No rank is late", "waiting for others is {} of {}", run.total.awaitingNs());
     }
-    if (run.total.dataNs > 0 && run.shareOf(run.total.dataNs) < kWorthSaying) {
-        result.push_back({ Severity::Info, "Data loading is not the problem",
-            fmt::format("it takes {} of {}", shareText(run.shareOf(run.total.dataNs)), run.capacityWord()), {},
-            run.window, std::nullopt });
-    }
+    if (run.total.dataNs > 0 && run.shareOf(run.total.dataNs) < kWorthSaying)
+        fine("Data loading is not the problem", "it takes {} of {}", run.total.dataNs);
 }
 
 } // namespace
@@ -281,6 +401,8 @@ std::vector<Finding> findings(const RunAnalysis& run)
         Finding finding = findingOf(run, waste);
         finding.severity = share >= kWarning ? Severity::Warning : Severity::Notice;
         finding.costShare = share;
+        if (finding.certainty.empty())
+            finding.certainty = "certain";
         result.push_back(std::move(finding));
         hasCost = true;
     }
@@ -288,10 +410,11 @@ std::vector<Finding> findings(const RunAnalysis& run)
         const std::string title = run.total.windowNs == 0
             ? std::string("No finding: nothing was recorded.")
             : fmt::format("No finding: nothing costs more than 1 % of {}.", run.capacityWord());
-        result.push_back({ Severity::Info, title, {}, {}, run.window, std::nullopt });
+        result.push_back(note(run, Severity::Info, title, {}));
     }
     addSharedCores(result, run);
     addWhatIsFine(result, run);
+    addMatching(result, run);
     return result;
 }
 

@@ -25,6 +25,9 @@ struct Finding {
     std::string text; ///< the figures behind it
     std::vector<std::int32_t> ranks; ///< who is to blame, else whom it hits
     Window evidence; ///< where to look
+    std::string action; ///< what to try; empty: nothing to do
+    std::string gain; ///< what that would give by replay; empty: not known
+    std::string certainty; ///< "certain", or how the clocks' error stands against it
     std::optional<double> costShare; ///< 0 to 1 of the denominator that the headline names; none: not a cost
 };
 

@@ -21,11 +21,15 @@ std::string capitalised(std::string text)
 }
 
 /// As it stands after "x % of rank time is ...".
-std::string predicate(const Waste& waste)
+std::string predicate(const RunAnalysis& run, const Waste& waste)
 {
     switch (waste.kind) {
-    case Waste::Kind::WaitForRank:
-        return fmt::format("spent waiting for rank {}", *waste.rank);
+    case Waste::Kind::LateRank:
+        return fmt::format("spent waiting for rank {}", waste.late->rank);
+    case Waste::Kind::Host:
+        return run.gpuTime ? "lost to hosts that launch too late" : "spent between kernels";
+    case Waste::Kind::Lost:
+        return "lost to a restart";
     case Waste::Kind::Wait:
         return "spent waiting for other ranks";
     case Waste::Kind::Bubble:
@@ -43,11 +47,11 @@ std::string predicate(const Waste& waste)
     case Waste::Kind::Descheduled:
         return "kernels without a core";
     case Waste::Kind::Gaps:
-        return "gaps between kernels";
+        return "launches and gaps between kernels";
     case Waste::Kind::Idle:
         break;
     }
-    return "time in which nothing was recorded";
+    return "time that no recorded event explains";
 }
 
 std::string sentence(const RunAnalysis& run, const std::vector<Waste>& wastes)
@@ -61,10 +65,12 @@ std::string sentence(const RunAnalysis& run, const std::vector<Waste>& wastes)
         return fmt::format("Nothing costs more than 1 % of {}: {} of it is compute.", word,
             shareText(run.shareOf(run.total.computeNs)));
     const Waste& top = wastes.front();
+    // Of a late rank's cost the waits are what the sentence is about; its own idle time follows in the next.
+    const std::int64_t saidNs = top.kind == Waste::Kind::LateRank ? top.late->waitNs : top.ns;
     if (wastes.size() == 1 || 10 * top.ns >= 6 * lostNs)
-        return fmt::format("{} of {} is {}.", shareText(run.shareOf(top.ns)), word, predicate(top));
+        return fmt::format("{} of {} is {}.", shareText(run.shareOf(saidNs)), word, predicate(run, top));
     return fmt::format("{} of {} is lost; most of it, {}, is {}.", shareText(run.shareOf(lostNs)), word,
-        shareText(run.shareOf(top.ns)), predicate(top));
+        shareText(run.shareOf(saidNs)), predicate(run, top));
 }
 
 /// The stage, or else the rank, whose bubbles are longest.
@@ -88,19 +94,34 @@ std::string largestTransfer(const RunAnalysis& run)
         toString(static_cast<Dimension>(largest - parts.begin())));
 }
 
+/// Where something else costs most: the rank that is waited for, if that is much.
+std::string alsoLate(const RunAnalysis& run)
+{
+    constexpr double kMuch = 0.1;
+    if (run.late.empty() || run.shareOf(run.late.front().waitNs) < kMuch)
+        return {};
+    const Lateness& late = run.late.front();
+    const std::string why = causeText(run, late);
+    return fmt::format("{} is spent waiting for rank {}{}{}.", shareText(run.shareOf(late.waitNs)), late.rank,
+        why.empty() ? "" : ": ", why);
+}
+
 std::string cause(const RunAnalysis& run, const Waste& top)
 {
     if (run.shareOf(top.ns) < 0.01)
         return {};
-    if (top.kind == Waste::Kind::WaitForRank) {
-        const std::string why = causeOfLateness(run, *top.rank);
-        return why.empty() ? std::string() : capitalised(why) + ".";
+    if (top.kind == Waste::Kind::LateRank) {
+        const std::string why = causeText(run, *top.late);
+        std::string text = why.empty() ? std::string() : capitalised(why) + ".";
+        if (top.ns > top.late->waitNs)
+            text += fmt::format("{}{} in all.", text.empty() ? "" : " ", shareText(run.shareOf(top.ns)));
+        return text;
     }
     if (top.kind == Waste::Kind::Bubble)
         return longestBubble(run);
     if (top.kind == Waste::Kind::Transfer)
         return largestTransfer(run);
-    return {};
+    return alsoLate(run);
 }
 
 void setBigNumber(Headline& headline, const RunAnalysis& run)
@@ -132,6 +153,10 @@ Headline headline(const RunAnalysis& run)
     result.sentence = sentence(run, wastes);
     if (!result.sentence.empty() && !wastes.empty())
         result.cause = cause(run, wastes.front());
+    if (!result.sentence.empty() && !wastes.empty() && wastes.front().late) {
+        const std::string gain = gainText(run, *wastes.front().late);
+        result.gain = gain.empty() ? std::string() : "Without it " + gain + ".";
+    }
     return result;
 }
 

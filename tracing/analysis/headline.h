@@ -13,6 +13,7 @@ struct Headline {
     std::string bigHint; ///< "4 ranks share 2 cores", "FLOPs are not in this trace", or empty
     std::string sentence; ///< share, denominator, what, whom
     std::string cause; ///< cause and where, or empty
+    std::string gain; ///< what fixing it would give, or empty
 };
 Headline headline(const RunAnalysis& run);
 

@@ -1,5 +1,7 @@
 #include "tracing/analysis/remedy.h"
 
+#include "tracing/analysis/lateness.h"
+
 #include <algorithm>
 #include <map>
 
@@ -10,28 +12,6 @@ namespace {
 using ledger::Label;
 using ledger::Ratio;
 using ledger::ReplayChange;
-
-/// The label whose time makes a rank late by that cause.
-std::optional<Label> labelOf(std::string_view cause)
-{
-    if (cause == "compute" || cause == "compute_amount" || cause == "compute_speed")
-        return Label::Compute;
-    if (cause == "network")
-        return Label::Transfer;
-    if (cause == "data")
-        return Label::Data;
-    if (cause == "checkpoint")
-        return Label::Checkpoint;
-    if (cause == "host")
-        return Label::Host;
-    if (cause == "launch")
-        return Label::Launch;
-    if (cause == "kernel_gap")
-        return Label::KernelGap;
-    if (cause == "unattributed")
-        return Label::Unattributed;
-    return std::nullopt;
-}
 
 constexpr std::int64_t kForEver = INT64_MAX / 4;
 
@@ -99,8 +79,9 @@ std::vector<std::size_t> Remedies::peersOf(std::size_t rank) const
 std::optional<Prediction> Remedies::withoutCause(std::int32_t culprit, std::string_view cause) const
 {
     const auto own = std::ranges::find(input_.ranks, culprit, &ledger::RankInput::rank);
-    const std::optional<Label> label = labelOf(cause);
-    if (!canReplay_ || !label || own == input_.ranks.end())
+    const std::optional<Label> label = labelOfCause(cause);
+    const bool curable = label && *label != Label::Copy && *label != Label::Planned && *label != Label::Descheduled;
+    if (!canReplay_ || !curable || own == input_.ranks.end())
         return std::nullopt;
     const auto rank = static_cast<std::size_t>(own - input_.ranks.begin());
     const std::vector<std::size_t> peers = peersOf(rank);

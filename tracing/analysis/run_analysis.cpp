@@ -1,12 +1,14 @@
 #include "tracing/analysis/run_analysis.h"
 
+#include "tracing/analysis/interval.h"
+#include "tracing/analysis/ledger/compute_share.h"
+#include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/load.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 namespace rankscope::tracing {
 
@@ -39,16 +41,6 @@ Result<Done> chooseWindow(RunAnalysis& run, const AnalysisOptions& options)
     return Done{};
 }
 
-std::vector<std::int64_t> stepCuts(const std::vector<StepSpan>& steps)
-{
-    std::set<std::int64_t> cuts;
-    for (const StepSpan& step : steps) {
-        cuts.insert(step.window.beginNs);
-        cuts.insert(step.window.endNs);
-    }
-    return { cuts.begin(), cuts.end() };
-}
-
 /// From the first step to the last one's end; while the run goes on the next step is under way.
 std::optional<Window> lifecycleOf(const std::vector<StepSpan>& steps, bool runFinished)
 {
@@ -58,6 +50,50 @@ std::optional<Window> lifecycleOf(const std::vector<StepSpan>& steps, bool runFi
     return Window{ steps.front().window.beginNs, endNs };
 }
 
+SpanClass spanClassOf(ledger::Label label)
+{
+    switch (label) {
+    case ledger::Label::Compute:
+        return SpanClass::Compute;
+    case ledger::Label::Descheduled:
+        return SpanClass::Descheduled;
+    case ledger::Label::Transfer:
+        return SpanClass::Transfer;
+    case ledger::Label::Wait:
+        return SpanClass::Wait;
+    case ledger::Label::Unsplit:
+        return SpanClass::Communication;
+    case ledger::Label::Copy:
+        return SpanClass::Copy;
+    case ledger::Label::Checkpoint:
+        return SpanClass::Checkpoint;
+    case ledger::Label::Data:
+        return SpanClass::Data;
+    case ledger::Label::Host:
+        return SpanClass::Host;
+    case ledger::Label::Launch:
+    case ledger::Label::KernelGap:
+        return SpanClass::Launch;
+    case ledger::Label::BubbleFill:
+    case ledger::Label::BubbleSteady:
+    case ledger::Label::BubbleDrain:
+        return SpanClass::Bubble;
+    case ledger::Label::BubbleImbalance:
+        return SpanClass::Imbalance;
+    case ledger::Label::Lost:
+    case ledger::Label::DownDetect:
+    case ledger::Label::DownRestart:
+    case ledger::Label::DownRestore:
+        return SpanClass::Lost;
+    case ledger::Label::Start:
+    case ledger::Label::Planned:
+    case ledger::Label::Shutdown:
+        return SpanClass::Start;
+    default:
+        return SpanClass::Unattributed;
+    }
+}
+
 void keepLongest(RankAnalysis& rank, const LabelledInterval& interval)
 {
     const auto index = std::min(static_cast<std::size_t>(interval.label), rank.longest.size() - 1);
@@ -65,71 +101,147 @@ void keepLongest(RankAnalysis& rank, const LabelledInterval& interval)
         rank.longest[index] = interval;
 }
 
-RankAnalysis analyseRank(const RankInfo& info, const RankRows& rows, const RunAnalysis& run)
-{
-    const std::vector<std::int64_t> cuts = stepCuts(run.steps);
-    const std::vector<LabelledInterval> intervals = labelledIntervals(
-        { rows, run.facts.signatures, run.window, cuts, lifecycleOf(run.allSteps, run.facts.run.finished) });
-    RankAnalysis rank;
-    rank.info = info;
-    rank.split = timeSplit(intervals, run.window);
-    rank.overlap = overlapSummary(rows, run.window);
-    for (const StepSpan& step : run.steps)
-        rank.bySteps.push_back(timeSplit(intervals, step.window));
-    const auto worldSize = static_cast<std::size_t>(std::max(0, run.facts.run.worldSize));
-    rank.waitForRankNs.assign(worldSize, 0);
-    rank.bubbleForRankNs.assign(worldSize, 0);
-    for (const LabelledInterval& interval : intervals) {
-        keepLongest(rank, interval);
-        const auto awaited = static_cast<std::size_t>(interval.awaitedRank.value_or(-1));
-        if (awaited >= worldSize)
-            continue;
-        const bool isBubble = interval.label == SpanClass::Bubble;
-        (isBubble ? rank.bubbleForRankNs : rank.waitForRankNs)[awaited] += interval.durationNs();
-    }
-    return rank;
-}
-
-/// Model FLOPs of the kernels that begin in the window; recomputed ones and the optimizer's are no model FLOPs.
-class UsefulFlops {
+/// What of the ledger counts, for one analysis.
+class Counted {
 public:
-    void add(const RankRows& rows, const std::vector<KernelSignature>& signatures, Window window)
+    Counted(const RunAnalysis& run, const LedgerRun& ledger)
+        : run_(run)
+        , ledger_(ledger)
     {
-        for (const Kernel& kernel : rows.kernels) {
-            const auto index = static_cast<std::size_t>(raw(kernel.signature));
-            if (kernel.beginNs < window.beginNs || kernel.beginNs >= window.endNs || index >= signatures.size())
-                continue;
-            const KernelSignature& signature = signatures[index];
-            if (signature.pass == Pass::Optimizer || signature.pass == Pass::Recompute)
-                continue;
-            (signature.flop ? knownNs_ : unknownNs_) += kernel.endNs - kernel.beginNs;
-            flop_ += static_cast<double>(signature.flop.value_or(0));
+        for (const ledger::StepInfo& step : ledger.result.steps)
+            steps_.push_back(!run.counted || (step.step >= run.counted->first && step.step <= run.counted->last));
+    }
+
+    /// By the index of the ledger's steps; empty: all time counts, also outside of steps.
+    std::vector<bool> steps() const { return run_.counted ? steps_ : std::vector<bool>(); }
+
+    bool counts(std::int32_t step) const
+    {
+        return !run_.counted || (step >= 0 && steps_[static_cast<std::size_t>(step)]);
+    }
+
+    /// The segments that count, cut at the window.
+    template <typename Visitor> void visitSegments(std::size_t rank, Visitor visitor) const
+    {
+        for (ledger::Segment segment : ledger_.result.ranks[rank].segments) {
+            if (!run_.counted) {
+                segment.begin = std::max(segment.begin, run_.window.beginNs);
+                segment.end = std::min(segment.end, run_.window.endNs);
+            }
+            if (counts(segment.step) && segment.begin < segment.end)
+                visitor(segment);
         }
     }
 
-    /// Kernels that do little arithmetic may go without FLOPs; known means: for most of the compute time.
-    std::optional<double> total() const
+    Intervals stretches(std::size_t rank) const
     {
-        if (knownNs_ == 0 || unknownNs_ > knownNs_)
-            return std::nullopt;
-        return flop_;
+        std::vector<Window> all;
+        visitSegments(rank, [&](const ledger::Segment& segment) { all.push_back({ segment.begin, segment.end }); });
+        return unionOf(std::move(all));
+    }
+
+    /// Exact for whole steps and whole runs: sums the ledger's rows. A window is summed from what is labelled in it.
+    TimeSplit split(std::size_t rank, bool isWindow) const
+    {
+        TimeSplit split;
+        if (isWindow)
+            return windowSplit(rank);
+        for (const ledger::LedgerRow& row : ledger_.result.rows) {
+            if (row.rank == ledger_.result.ranks[rank].rank && counts(row.step))
+                addLeaf(split, row.leaf, row.ns);
+        }
+        return split;
     }
 
 private:
-    double flop_ = 0;
-    std::int64_t knownNs_ = 0;
-    std::int64_t unknownNs_ = 0;
+    TimeSplit windowSplit(std::size_t rank) const
+    {
+        TimeSplit split;
+        const ledger::RankInput& input = ledger_.source.input.ranks[rank];
+        if (input.stretches.empty())
+            return split;
+        const ledger::ComputeShare share(input);
+        visitSegments(rank, [&](const ledger::Segment& segment) {
+            const std::int64_t ns = segment.end - segment.begin;
+            const ledger::LeafKey leaf = ledger::leafOf(ledger_.source.input, ledger_.result, rank, segment);
+            if (leaf.leaf != ledger::Leaf::Compute)
+                return addLeaf(split, leaf, ns);
+            const std::int64_t off = share.descheduledUpTo(segment.end) - share.descheduledUpTo(segment.begin);
+            addLeaf(split, { ledger::Leaf::Descheduled, Dimension::None }, off);
+            addLeaf(split, leaf, ns - off);
+        });
+        return split;
+    }
+
+    const RunAnalysis& run_;
+    const LedgerRun& ledger_;
+    std::vector<bool> steps_;
 };
 
-std::optional<double> capacityFlops(const RunAnalysis& run)
+void addRowsOfRank(RankAnalysis& rank, const LedgerRun& ledger, const Counted& counted, const RunAnalysis& run)
 {
-    double flop = 0;
-    for (const RankAnalysis& rank : run.ranks) {
-        if (!rank.info.peakFlops)
-            return std::nullopt;
-        flop += *rank.info.peakFlops * static_cast<double>(run.window.durationNs()) / 1e9;
+    const auto worldSize = static_cast<std::size_t>(std::max(0, run.facts.run.worldSize));
+    rank.bySteps.resize(run.steps.size());
+    rank.waitForRankNs.assign(worldSize, 0);
+    rank.bubbleForRankNs.assign(worldSize, 0);
+    for (const ledger::LedgerRow& row : ledger.result.rows) {
+        if (row.rank != rank.info.rank || row.step < 0)
+            continue;
+        const ledger::StepInfo& step = ledger.result.steps[static_cast<std::size_t>(row.step)];
+        const auto same = std::ranges::find_if(run.steps,
+            [&](const StepSpan& span) { return span.step == step.step && span.attempt == step.attempt - 1; });
+        if (same != run.steps.end())
+            addLeaf(rank.bySteps[static_cast<std::size_t>(same - run.steps.begin())], row.leaf, row.ns);
+        const auto culprit = static_cast<std::size_t>(row.culprit.value_or(-1));
+        if (!counted.counts(row.step) || culprit >= worldSize)
+            continue;
+        if (row.leaf.leaf == ledger::Leaf::Wait)
+            rank.waitForRankNs[culprit] += row.ns;
+        else if (row.leaf.leaf == ledger::Leaf::BubbleImbalance)
+            rank.bubbleForRankNs[culprit] += row.ns;
     }
-    return flop > 0 ? std::optional(flop) : std::nullopt;
+}
+
+RankAnalysis analyseRank(
+    std::size_t index, const RankRows& rows, const LedgerRun& ledger, const Counted& counted, const RunAnalysis& run)
+{
+    RankAnalysis rank;
+    rank.info = run.facts.ranks[index];
+    rank.split = counted.split(index, !run.counted && run.window != run.facts.window);
+    const Intervals stretches = counted.stretches(index);
+    rank.overlap = overlapSummary(rows, std::span<const Window>(stretches));
+    rank.split.hiddenNs = rank.overlap.overlapNs;
+    addRowsOfRank(rank, ledger, counted, run);
+    counted.visitSegments(
+        index, [&](const ledger::Segment& segment) { keepLongest(rank, labelledInterval(ledger, index, segment)); });
+    return rank;
+}
+
+/// Model FLOPs, and what the ranks could have done: with shared cores only what had a core. Kernels that do little
+/// arithmetic may go without FLOPs; known means: for most of the compute time.
+void countFlops(RunAnalysis& run, const LedgerRun& ledger, const Counted& counted)
+{
+    double useful = 0, capacity = 0;
+    std::int64_t knownNs = 0, unknownNs = 0;
+    for (const ledger::LedgerRow& row : ledger.result.rows) {
+        if (!counted.counts(row.step))
+            continue;
+        const auto flop = ledger.summary.flopOf(row.rank, row.ns);
+        if (!flop)
+            return;
+        if (row.leaf.leaf != ledger::Leaf::Descheduled || !run.sharedCores())
+            capacity += *flop;
+        if (row.leaf.leaf == ledger::Leaf::Useful)
+            useful += *flop;
+        if (row.leaf.leaf == ledger::Leaf::Compute)
+            unknownNs += row.ns;
+        else if (row.leaf.leaf <= ledger::Leaf::BelowRoofline)
+            knownNs += row.ns;
+    }
+    if (knownNs > 0 && knownNs >= unknownNs)
+        run.usefulFlops = useful;
+    if (capacity > 0)
+        run.capacityFlops = capacity;
 }
 
 /// Loads and counts rank after rank, so that one rank's rows are in memory at a time.
@@ -140,23 +252,31 @@ Result<Done> analyseRanks(TraceReader& reader, const AnalysisOptions& options, R
         return communication.error();
     run.collectives = collectiveTable(communication->parts, communication->matches, run.window);
 
+    const auto ledger = computeRunLedger(reader, run.facts);
+    if (!ledger)
+        return ledger.error();
+    const Counted counted(run, *ledger);
     KernelTable kernels(run.facts.names, run.facts.signatures);
-    UsefulFlops useful;
-    for (const RankInfo& info : run.facts.ranks) {
-        const auto rows = loadRank(reader, run.facts, *communication, info.rank, run.window);
+    for (std::size_t r = 0; r < run.facts.ranks.size(); ++r) {
+        const auto rows = loadRank(reader, run.facts, *communication, run.facts.ranks[r].rank, run.window);
         if (!rows)
             return rows.error();
-        run.ranks.push_back(analyseRank(info, *rows, run));
+        run.ranks.push_back(analyseRank(r, *rows, *ledger, counted, run));
         run.total += run.ranks.back().split;
         kernels.add(rows->kernels, run.window);
-        useful.add(*rows, run.facts.signatures, run.window);
         const int done = static_cast<int>(run.ranks.size());
         if (options.progress && !options.progress(done, static_cast<int>(run.facts.ranks.size())))
             return Error("stopped");
     }
     run.kernels = kernels.rows();
-    run.usefulFlops = useful.total();
-    run.capacityFlops = capacityFlops(run);
+    countFlops(run, *ledger, counted);
+    auto late = latenessOf(reader, run.facts, ledger->source, ledger->result, counted.steps(), run.window);
+    if (!late)
+        return late.error();
+    run.late = std::move(*late);
+    run.gpuTime = ledger->source.gpuTime;
+    run.savings = ledger->summary.savings;
+    run.savingSteps = run.facts.steps.empty() ? 0 : std::ssize(ledger->result.steps);
     return Done{};
 }
 
@@ -181,6 +301,28 @@ Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options)
     run.findings = findings(run);
     run.headline = headline(run);
     return run;
+}
+
+LabelledInterval labelledInterval(const LedgerRun& run, std::size_t rank, const ledger::Segment& segment)
+{
+    LabelledInterval interval;
+    interval.beginNs = segment.begin;
+    interval.endNs = segment.end;
+    interval.label = spanClassOf(segment.label);
+    interval.phase = segment.label == ledger::Label::BubbleDrain ? BubblePhase::Drain
+        : segment.label == ledger::Label::BubbleFill             ? BubblePhase::Fill
+                                                                 : BubblePhase::Steady;
+    if (segment.label == ledger::Label::Planned)
+        interval.lifecycle = RangeKind::Validation;
+    if (segment.part < 0)
+        return interval;
+    const auto part = static_cast<std::size_t>(segment.part);
+    const ledger::LedgerInput& input = run.source.input;
+    interval.dimension = input.instances[input.ranks[rank].parts[part].instance].dimension;
+    const std::int32_t late = run.result.ranks[rank].parts[part].late;
+    if (interval.label != SpanClass::Transfer && late >= 0)
+        interval.awaitedRank = input.ranks[static_cast<std::size_t>(late)].rank;
+    return interval;
 }
 
 Result<std::vector<LabelledInterval>> ledgerLane(TraceReader& reader, std::int32_t rank, Window window)

@@ -4,6 +4,8 @@
 #include "tracing/analysis/findings.h"
 #include "tracing/analysis/headline.h"
 #include "tracing/analysis/kernel_table.h"
+#include "tracing/analysis/lateness.h"
+#include "tracing/analysis/run_ledger.h"
 #include "tracing/analysis/step_series.h"
 #include "tracing/analysis/time_split.h"
 #include "tracing/model/result.h"
@@ -23,8 +25,8 @@ struct RankAnalysis {
     TimeSplit split;
     OverlapSummary overlap;
     std::vector<TimeSplit> bySteps; ///< parallel to RunAnalysis::steps
-    std::vector<std::int64_t> waitForRankNs; ///< exposed wait by the rank that is awaited; index = rank
-    std::vector<std::int64_t> bubbleForRankNs; ///< bubbles likewise
+    std::vector<std::int64_t> waitForRankNs; ///< exposed wait by the rank that causes it; index = rank
+    std::vector<std::int64_t> bubbleForRankNs; ///< imbalance of the pipeline likewise
     std::array<LabelledInterval, kSpanClassCount> longest{}; ///< by label: evidence to show
 };
 
@@ -38,9 +40,13 @@ struct RunAnalysis {
     StepStats stepStats; ///< of the counted steps
     std::vector<RankAnalysis> ranks; ///< by rank
     TimeSplit total; ///< sum over ranks
+    std::vector<Lateness> late; ///< ranks that others wait for, by cost
+    std::vector<Saving> savings; ///< of the whole run
+    std::int64_t savingSteps = 0; ///< steps that the savings are spread over; 0: the run has none
     std::vector<CollectiveRow> collectives;
     std::vector<KernelRow> kernels;
     std::vector<Series> series; ///< all counters, whole run
+    bool gpuTime = false; ///< ranks are devices that hosts launch on
     std::optional<double> usefulFlops; ///< model FLOPs of the counted kernels; none where a kernel's are unknown
     std::optional<double> capacityFlops; ///< what the machine can do in the window; none where a rank's peak is unknown
     Headline headline;
@@ -62,6 +68,9 @@ struct AnalysisOptions {
 
 /// Loads what it needs, rank by rank, and counts. The one entry for the app and the command line.
 Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options = {});
+
+/// A stretch of the ledger as lanes and sums show it.
+LabelledInterval labelledInterval(const LedgerRun& run, std::size_t rank, const ledger::Segment& segment);
 
 /// One rank's labelled stretches, for the timeline's ledger lane.
 Result<std::vector<LabelledInterval>> ledgerLane(TraceReader& reader, std::int32_t rank, Window window);

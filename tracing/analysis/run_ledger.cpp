@@ -14,6 +14,13 @@ using ledger::Leaf;
 using ledger::LeafKey;
 
 constexpr std::size_t kCulpritsReplayed = 4;
+constexpr std::string_view kName = "ledger";
+
+std::optional<RunLedger> kept(TraceReader& reader)
+{
+    const auto text = reader.kept(kName, ledger::kLedgerVersion, "");
+    return text ? unpacked(*text) : std::nullopt;
+}
 
 bool isCaused(Leaf leaf) { return leaf == Leaf::Wait || leaf == Leaf::BubbleImbalance; }
 
@@ -168,24 +175,36 @@ std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
     return part;
 }
 
-Result<RunLedger> runLedger(TraceReader& reader, const RunFacts& facts)
+Result<LedgerRun> computeRunLedger(TraceReader& reader, const RunFacts& facts)
 {
-    constexpr std::string_view kName = "ledger";
-    if (facts.run.finished) {
-        if (const auto text = reader.kept(kName, ledger::kLedgerVersion, "")) {
-            if (auto run = unpacked(*text))
-                return std::move(*run);
-        }
-    }
-    const auto source = readLedgerSource(reader, facts);
+    auto source = readLedgerSource(reader, facts);
     if (!source)
         return source.error();
-    const ledger::LedgerResult result = ledger::computeLedger(source->input);
-    RunLedger run = summarised(*source, result);
-    addSavings(run, Remedies(source->input, result));
-    if (facts.run.finished)
-        reader.keep(kName, ledger::kLedgerVersion, "", packed(run));
+    LedgerRun run;
+    run.source = std::move(*source);
+    run.result = ledger::computeLedger(run.source.input);
+    run.summary = summarised(run.source, run.result);
+    if (!facts.run.finished)
+        return run; // savings would be out of date before they are computed
+    if (const auto before = kept(reader)) {
+        run.summary.savings = before->savings;
+        return run;
+    }
+    addSavings(run.summary, Remedies(run.source.input, run.result));
+    reader.keep(kName, ledger::kLedgerVersion, "", packed(run.summary));
     return run;
+}
+
+Result<RunLedger> runLedger(TraceReader& reader, const RunFacts& facts)
+{
+    if (facts.run.finished) {
+        if (auto before = kept(reader))
+            return std::move(*before);
+    }
+    auto run = computeRunLedger(reader, facts);
+    if (!run)
+        return run.error();
+    return std::move(run->summary);
 }
 
 } // namespace rankscope::tracing

@@ -66,6 +66,14 @@ void addSavings(RunLedger& run, const Remedies& remedies);
 /// Savings belong to the whole run and are left out. None: the run has no such step.
 std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps);
 
+/// The ledger with all that it was made of.
+struct LedgerRun {
+    LedgerSource source;
+    ledger::LedgerResult result;
+    RunLedger summary;
+};
+Result<LedgerRun> computeRunLedger(TraceReader& reader, const RunFacts& facts);
+
 /// The ledger of a run file; of a finished run it is kept there, so that asking again costs nothing.
 Result<RunLedger> runLedger(TraceReader& reader, const RunFacts& facts);
 

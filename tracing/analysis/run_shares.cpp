@@ -29,10 +29,7 @@ double RunAnalysis::shareOf(std::int64_t ns) const
 
 std::string_view RunAnalysis::capacityWord() const
 {
-    const bool onGpus = std::any_of(facts.ranks.begin(), facts.ranks.end(), [](const RankInfo& rank) {
-        return rank.device.find("GPU") != std::string::npos || rank.device.find("NVIDIA") != std::string::npos;
-    });
-    return onGpus ? "GPU time" : "rank time";
+    return gpuTime ? "GPU time" : "rank time";
 }
 
 } // namespace rankscope::tracing

@@ -86,7 +86,7 @@ std::int64_t TimeSplit::bubbleNs() const
 std::int64_t TimeSplit::sumNs() const
 {
     return computeNs + descheduledNs + exposedNs() + bubbleNs() + copyNs + dataNs + checkpointNs + startNs + plannedNs
-        + kernelGapNs + idleNs;
+        + kernelGapNs + imbalanceNs + hostNs + launchNs + tailNs + lostNs + downNs + idleNs;
 }
 
 TimeSplit& TimeSplit::operator+=(const TimeSplit& other)
@@ -103,6 +103,12 @@ TimeSplit& TimeSplit::operator+=(const TimeSplit& other)
     startNs += other.startNs;
     plannedNs += other.plannedNs;
     kernelGapNs += other.kernelGapNs;
+    imbalanceNs += other.imbalanceNs;
+    hostNs += other.hostNs;
+    launchNs += other.launchNs;
+    tailNs += other.tailNs;
+    lostNs += other.lostNs;
+    downNs += other.downNs;
     idleNs += other.idleNs;
     optimizerNs += other.optimizerNs;
     hiddenNs += other.hiddenNs;
@@ -133,6 +139,93 @@ TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window)
     return split;
 }
 
+void addLeaf(TimeSplit& split, const ledger::LeafKey& leaf, std::int64_t ns)
+{
+    using ledger::Leaf;
+    split.windowNs += ns;
+    switch (leaf.leaf) {
+    case Leaf::Optimizer:
+        split.optimizerNs += ns;
+        [[fallthrough]];
+    case Leaf::Useful:
+    case Leaf::Recompute:
+    case Leaf::Redundant:
+    case Leaf::PrecisionDeficit:
+    case Leaf::MemoryBound:
+    case Leaf::BelowRoofline:
+    case Leaf::Compute:
+        split.computeNs += ns;
+        return;
+    case Leaf::Descheduled:
+        split.descheduledNs += ns;
+        return;
+    case Leaf::Transfer:
+    case Leaf::TransferIdeal:
+    case Leaf::TransferExcess:
+        split.transferNs += ns;
+        split.transferByDimensionNs[indexOf(leaf.dimension)] += ns;
+        return;
+    case Leaf::Unsplit:
+        split.unsplitNs += ns;
+        return;
+    case Leaf::Wait:
+        split.waitNs += ns;
+        split.waitByDimensionNs[indexOf(leaf.dimension)] += ns;
+        return;
+    case Leaf::BubbleFill:
+        bubbleOf(split, BubblePhase::Fill) += ns;
+        return;
+    case Leaf::BubbleSteady:
+        bubbleOf(split, BubblePhase::Steady) += ns;
+        return;
+    case Leaf::BubbleDrain:
+        bubbleOf(split, BubblePhase::Drain) += ns;
+        return;
+    case Leaf::BubbleImbalance:
+        split.imbalanceNs += ns;
+        return;
+    case Leaf::Copy:
+        split.copyNs += ns;
+        return;
+    case Leaf::Host:
+        split.hostNs += ns;
+        return;
+    case Leaf::Launch:
+        split.launchNs += ns;
+        return;
+    case Leaf::KernelGap:
+        split.kernelGapNs += ns;
+        return;
+    case Leaf::Data:
+        split.dataNs += ns;
+        return;
+    case Leaf::Checkpoint:
+        split.checkpointNs += ns;
+        return;
+    case Leaf::Tail:
+        split.tailNs += ns;
+        return;
+    case Leaf::Lost:
+        split.lostNs += ns;
+        return;
+    case Leaf::DownDetect:
+    case Leaf::DownRestart:
+    case Leaf::DownRestore:
+        split.downNs += ns;
+        return;
+    case Leaf::Start:
+    case Leaf::Shutdown:
+        split.startNs += ns;
+        return;
+    case Leaf::Planned:
+        split.plannedNs += ns;
+        return;
+    case Leaf::Unattributed:
+        break;
+    }
+    split.idleNs += ns;
+}
+
 std::optional<double> OverlapSummary::overlapShare() const
 {
     if (communicationNs == 0)
@@ -140,22 +233,22 @@ std::optional<double> OverlapSummary::overlapShare() const
     return static_cast<double>(overlapNs) / static_cast<double>(communicationNs);
 }
 
-OverlapSummary overlapSummary(const RankRows& rows, Window window)
+OverlapSummary overlapSummary(const RankRows& rows, std::span<const Window> stretches)
 {
-    const auto unionInWindow = [&](const auto& spans) {
-        std::vector<Window> stretches;
-        stretches.reserve(spans.size());
+    const auto unionInStretches = [&](const auto& spans) {
+        std::vector<Window> all;
+        all.reserve(spans.size());
         for (const auto& span : spans)
-            stretches.push_back({ span.beginNs, span.endNs });
-        return clipped(unionOf(std::move(stretches)), window);
+            all.push_back({ span.beginNs, span.endNs });
+        return intersection(unionOf(std::move(all)), stretches);
     };
-    const Intervals compute = unionInWindow(rows.kernels);
-    const Intervals communication = unionInWindow(rows.parts);
+    const Intervals compute = unionInStretches(rows.kernels);
+    const Intervals communication = unionInStretches(rows.parts);
     const Intervals exposed = difference(communication, compute);
-    const Intervals copies = difference(difference(unionInWindow(rows.copies), compute), communication);
+    const Intervals copies = difference(difference(unionInStretches(rows.copies), compute), communication);
 
     OverlapSummary summary;
-    summary.windowNs = std::max<std::int64_t>(0, window.durationNs());
+    summary.windowNs = totalNs(stretches);
     summary.computeNs = totalNs(compute);
     summary.communicationNs = totalNs(communication);
     summary.exposedNs = totalNs(exposed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/analysis/ledger/ledger_result.h"
 #include "tracing/analysis/run_rows.h"
 
 #include <array>
@@ -62,6 +63,12 @@ struct TimeSplit {
     std::int64_t startNs = 0; ///< start and shutdown
     std::int64_t plannedNs = 0; ///< validation
     std::int64_t kernelGapNs = 0; ///< gaps of at most kKernelGapNs
+    std::int64_t imbalanceNs = 0; ///< pipeline waits beyond what the schedule costs by itself
+    std::int64_t hostNs = 0; ///< the host had not launched anything
+    std::int64_t launchNs = 0; ///< launched, on its way to the device
+    std::int64_t tailNs = 0; ///< after the last operation
+    std::int64_t lostNs = 0; ///< steps that a restart threw away
+    std::int64_t downNs = 0; ///< from a failure until the next attempt's first step
     std::int64_t idleNs = 0; ///< nothing recorded
 
     std::int64_t optimizerNs = 0; ///< memo: of computeNs
@@ -69,12 +76,19 @@ struct TimeSplit {
     std::array<std::int64_t, kDimensionCount> transferByDimensionNs{}; ///< memo: of transferNs
     std::array<std::int64_t, kDimensionCount> waitByDimensionNs{}; ///< memo: of waitNs
 
-    std::int64_t bubbleNs() const;
+    std::int64_t bubbleNs() const; ///< structural: what a balanced pipeline of this schedule costs
+    /// What no rule explains, also at the end.
+    std::int64_t unattributedNs() const { return idleNs + tailNs; }
+    std::int64_t gapNs() const { return launchNs + kernelGapNs; }
+    std::int64_t awaitingNs() const { return waitNs + imbalanceNs; } ///< somebody else's fault
     std::int64_t exposedNs() const { return transferNs + waitNs + unsplitNs; }
     std::int64_t sumNs() const; ///< equals windowNs
     TimeSplit& operator+=(const TimeSplit& other);
     bool operator==(const TimeSplit&) const = default;
 };
+
+/// Adds ns of a leaf of the ledger to the part that it belongs to; windowNs grows with it.
+void addLeaf(TimeSplit& split, const ledger::LeafKey& leaf, std::int64_t ns);
 
 /// Sums the labelled stretches inside the window.
 TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window);
@@ -95,6 +109,10 @@ struct OverlapSummary {
     std::optional<double> overlapShare() const;
     bool operator==(const OverlapSummary&) const = default;
 };
-OverlapSummary overlapSummary(const RankRows& rows, Window window);
+OverlapSummary overlapSummary(const RankRows& rows, std::span<const Window> stretches); ///< disjoint, sorted
+inline OverlapSummary overlapSummary(const RankRows& rows, Window window)
+{
+    return overlapSummary(rows, std::span<const Window>(&window, 1));
+}
 
 } // namespace rankscope::tracing

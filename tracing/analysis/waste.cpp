@@ -6,86 +6,112 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 namespace rankscope::tracing {
 
 namespace {
 
-std::size_t indexOfRank(const RunAnalysis& run, std::int32_t rank)
+std::string inEachStep(const RunAnalysis& run, std::int64_t ns, const char* word = "")
 {
-    const auto found = std::find_if(
-        run.ranks.begin(), run.ranks.end(), [&](const RankAnalysis& candidate) { return candidate.info.rank == rank; });
-    return static_cast<std::size_t>(found - run.ranks.begin());
+    const auto steps = std::ssize(run.steps);
+    if (steps == 0)
+        return timeText(ns) + word + " in all";
+    return steps == 1 ? timeText(ns) + word
+                      : fmt::format("{}{} in each of {} steps", timeText(ns / steps), word, steps);
 }
 
-std::string perStepText(const RunAnalysis& run, std::int64_t ns)
+std::string verbOf(const RunAnalysis& run, const std::string& cause)
 {
-    if (run.steps.empty())
-        return timeText(ns) + " more in all";
-    return timeText(ns / static_cast<std::int64_t>(run.steps.size())) + " more in each step";
+    static const std::map<std::string, std::string> kVerbs{ { "data", "it waits for data" },
+        { "checkpoint", "it writes checkpoints" }, { "copy", "it copies" }, { "network", "it is still transferring" },
+        { "descheduled", "it has no core for its kernels" }, { "launch", "its launches are on their way" },
+        { "kernel_gap", "it has short gaps between kernels" }, { "planned", "it validates" },
+        { "unattributed", "it has nothing recorded" } };
+    if (cause == "host")
+        return run.gpuTime ? "its host launches nothing" : "it runs no kernel";
+    const auto found = kVerbs.find(cause);
+    return found == kVerbs.end() ? std::string() : found->second;
+}
+
+std::string computeText(const RunAnalysis& run, const Lateness& late, const std::string& cause)
+{
+    std::string text = "it computes longer";
+    if (late.peersCauseNs > 0) {
+        text = fmt::format("it computes {:.2f} times as long as its peers",
+            static_cast<double>(late.causeNs) / static_cast<double>(late.peersCauseNs));
+    }
+    if (cause == "compute_amount")
+        text += ", because it has more work";
+    if (cause == "compute_speed")
+        text += ", because it is slower at the same work";
+    const std::int64_t moreNs = late.causeNs - late.peersCauseNs;
+    return moreNs > 0 ? fmt::format("{} ({})", text, inEachStep(run, moreNs, " more")) : text;
 }
 
 } // namespace
 
 std::vector<Waste> wastesOf(const RunAnalysis& run)
 {
+    std::map<Waste::Kind, std::int64_t> left{ { Waste::Kind::Wait, run.total.awaitingNs() },
+        { Waste::Kind::Bubble, run.total.bubbleNs() }, { Waste::Kind::Transfer, run.total.transferNs },
+        { Waste::Kind::Unsplit, run.total.unsplitNs }, { Waste::Kind::Copy, run.total.copyNs },
+        { Waste::Kind::Data, run.total.dataNs }, { Waste::Kind::Checkpoint, run.total.checkpointNs },
+        { Waste::Kind::Descheduled, run.sharedCores() ? 0 : run.total.descheduledNs },
+        { Waste::Kind::Host, run.total.hostNs }, { Waste::Kind::Gaps, run.total.gapNs() },
+        { Waste::Kind::Lost, run.total.lostNs + run.total.downNs }, { Waste::Kind::Idle, run.total.unattributedNs() } };
+    static const std::map<std::string, Waste::Kind> kOwn{ { "host", Waste::Kind::Host }, { "data", Waste::Kind::Data },
+        { "checkpoint", Waste::Kind::Checkpoint }, { "copy", Waste::Kind::Copy }, { "network", Waste::Kind::Transfer },
+        { "launch", Waste::Kind::Gaps }, { "kernel_gap", Waste::Kind::Gaps }, { "unattributed", Waste::Kind::Idle } };
     std::vector<Waste> wastes;
-    std::int64_t waitNs = run.total.waitNs;
-    for (std::int32_t late = 0; late < run.facts.run.worldSize; ++late) {
-        std::int64_t ns = 0;
-        for (const RankAnalysis& rank : run.ranks) {
-            if (static_cast<std::size_t>(late) < rank.waitForRankNs.size())
-                ns += rank.waitForRankNs[static_cast<std::size_t>(late)];
-        }
-        wastes.push_back({ Waste::Kind::WaitForRank, ns, late });
-        waitNs -= ns;
+    for (const Lateness& late : run.late) {
+        const auto own = late.causes.empty() ? kOwn.end() : kOwn.find(late.causes.front().cause);
+        const std::int64_t ownNs = own == kOwn.end() ? 0 : std::min(late.ownNs, left[own->second]);
+        wastes.push_back({ Waste::Kind::LateRank, late.waitNs + ownNs, &late });
+        left[Waste::Kind::Wait] -= late.waitNs;
+        if (ownNs > 0)
+            left[own->second] -= ownNs;
     }
-    wastes.push_back({ Waste::Kind::Wait, waitNs });
-    wastes.push_back({ Waste::Kind::Bubble, run.total.bubbleNs() });
-    wastes.push_back({ Waste::Kind::Transfer, run.total.transferNs });
-    wastes.push_back({ Waste::Kind::Unsplit, run.total.unsplitNs });
-    wastes.push_back({ Waste::Kind::Copy, run.total.copyNs });
-    wastes.push_back({ Waste::Kind::Data, run.total.dataNs });
-    wastes.push_back({ Waste::Kind::Checkpoint, run.total.checkpointNs });
-    wastes.push_back({ Waste::Kind::Descheduled, run.sharedCores() ? 0 : run.total.descheduledNs });
-    wastes.push_back({ Waste::Kind::Gaps, run.total.kernelGapNs });
-    wastes.push_back({ Waste::Kind::Idle, run.total.idleNs });
+    for (const auto& [kind, ns] : left)
+        wastes.push_back({ kind, ns });
     std::erase_if(wastes, [](const Waste& waste) { return waste.ns <= 0; });
     std::stable_sort(wastes.begin(), wastes.end(), [](const Waste& a, const Waste& b) { return a.ns > b.ns; });
     return wastes;
 }
 
-std::string causeOfLateness(const RunAnalysis& run, std::int32_t rank)
+std::string causeText(const RunAnalysis& run, const Lateness& late)
 {
-    struct Activity {
-        std::int64_t TimeSplit::*ns;
-        const char* verb;
-    };
-    constexpr std::array<Activity, 6> kActivities{ { { &TimeSplit::computeNs, "computes" },
-        { &TimeSplit::descheduledNs, "has no core for its kernels" }, { &TimeSplit::dataNs, "waits for data" },
-        { &TimeSplit::checkpointNs, "writes checkpoints" }, { &TimeSplit::copyNs, "copies" },
-        { &TimeSplit::idleNs, "has nothing recorded" } } };
-
-    const std::size_t own = indexOfRank(run, rank);
-    if (own >= run.ranks.size() || run.ranks.size() < 2)
+    if (late.causes.empty())
         return {};
-    const auto others = static_cast<std::int64_t>(run.ranks.size()) - 1;
-    std::int64_t mostNs = 0;
-    std::string text;
-    for (const Activity& activity : kActivities) {
-        const std::int64_t ownNs = run.ranks[own].split.*activity.ns;
-        const std::int64_t meanNs = (run.total.*activity.ns - ownNs) / others;
-        // Less than a hundredth of the window is noise, not a cause.
-        if (ownNs - meanNs <= std::max(mostNs, run.window.durationNs() / 100))
-            continue;
-        mostNs = ownNs - meanNs;
-        text = meanNs > 0 && activity.ns == &TimeSplit::computeNs
-            ? fmt::format("it computes {:.2f} times as long as the others ({})",
-                static_cast<double>(ownNs) / static_cast<double>(meanNs), perStepText(run, mostNs))
-            : fmt::format("it {}: {} than the others on average", activity.verb, perStepText(run, mostNs));
-    }
-    return text;
+    const std::string& cause = late.causes.front().cause;
+    if (cause == "before the recording")
+        return "the cause lies before the recording";
+    if (cause.starts_with("compute"))
+        return computeText(run, late, cause);
+    const std::string verb = verbOf(run, cause);
+    if (verb.empty())
+        return {};
+    const std::int64_t ns = late.hostRange.empty() ? late.causeNs : late.hostRangeNs;
+    const std::string where = late.hostRange.empty() ? std::string() : fmt::format(" ({})", late.hostRange);
+    return ns > 0 ? fmt::format("{} for {}{}", verb, inEachStep(run, ns), where) : verb;
+}
+
+std::string gainText(const RunAnalysis& run, const Lateness& late)
+{
+    constexpr double kWorthSaying = 0.01;
+    if (late.causes.empty())
+        return {};
+    const auto saving = std::ranges::find_if(run.savings, [&](const Saving& candidate) {
+        return candidate.culprit == late.rank && candidate.cause == late.causes.front().cause;
+    });
+    if (saving == run.savings.end() || saving->prediction.savedShare() < kWorthSaying)
+        return {};
+    const std::int64_t parts = std::max<std::int64_t>(1, run.savingSteps);
+    const Prediction& p = saving->prediction;
+    const std::string low = timeText(p.lowNs / parts), high = timeText(p.highNs / parts);
+    return fmt::format("{} would take {} instead of {} (replay{})", run.savingSteps > 0 ? "a step" : "the run",
+        timeText(p.predictedNs / parts), timeText(p.baselineNs / parts),
+        low == high ? std::string() : fmt::format(", {} to {}", low, high));
 }
 
 } // namespace rankscope::tracing

@@ -28,12 +28,19 @@ std::vector<Leaf> leavesOf(const TimeSplit& split)
     addByDimension(leaves, "wait", split.waitByDimensionNs);
     leaves.push_back({ "communication.unsplit", split.unsplitNs });
     for (std::size_t i = 0; i < split.bubbleByPhaseNs.size(); ++i) {
-        leaves.push_back({ fmt::format("bubble.{}", toString(static_cast<BubblePhase>(i))), split.bubbleByPhaseNs[i] });
+        leaves.push_back(
+            { fmt::format("bubble.structural.{}", toString(static_cast<BubblePhase>(i))), split.bubbleByPhaseNs[i] });
     }
+    leaves.push_back({ "bubble.imbalance", split.imbalanceNs });
     leaves.push_back({ "copy", split.copyNs });
+    leaves.push_back({ "host", split.hostNs });
+    leaves.push_back({ "launch", split.launchNs });
     leaves.push_back({ "kernel_gap", split.kernelGapNs });
     leaves.push_back({ "data", split.dataNs });
     leaves.push_back({ "checkpoint", split.checkpointNs });
+    leaves.push_back({ "tail", split.tailNs });
+    leaves.push_back({ "lost", split.lostNs });
+    leaves.push_back({ "down", split.downNs });
     leaves.push_back({ "planned", split.plannedNs });
     leaves.push_back({ "start", split.startNs });
     return leaves;
@@ -42,16 +49,19 @@ std::vector<Leaf> leavesOf(const TimeSplit& split)
 std::vector<Leaf> leavesInWords(const TimeSplit& split)
 {
     std::vector<Leaf> leaves{
-        { "nothing recorded", split.idleNs },
+        { "unattributed", split.unattributedNs() },
         { "compute", split.computeNs },
         { "transfer", split.transferNs },
         { "waiting for others", split.waitNs },
         { "communication, unsplit", split.unsplitNs },
         { "pipeline bubble", split.bubbleNs() },
+        { "pipeline imbalance", split.imbalanceNs },
         { "copy", split.copyNs },
-        { "gaps between kernels", split.kernelGapNs },
+        { "host late", split.hostNs },
+        { "launch, gaps", split.gapNs() },
         { "data", split.dataNs },
         { "checkpoint", split.checkpointNs },
+        { "lost, restarting", split.lostNs + split.downNs },
         { "validation", split.plannedNs },
         { "start, shutdown", split.startNs },
         { "descheduled", split.descheduledNs },

@@ -29,6 +29,7 @@ void writeRun(JsonWriter& json, const RunAnalysis& run)
     json.member("hint", run.headline.bigHint);
     json.member("sentence", run.headline.sentence);
     json.member("cause", run.headline.cause);
+    json.member("gain", run.headline.gain);
     json.endObject();
 
     json.key("steps").beginObject();
@@ -132,6 +133,9 @@ void writeFindings(JsonWriter& json, const RunAnalysis& run)
         json.member("begin_ns", finding.evidence.beginNs);
         json.member("end_ns", finding.evidence.endNs);
         json.member("cost_share", finding.costShare);
+        json.member("action", finding.action);
+        json.member("gain", finding.gain);
+        json.member("certainty", finding.certainty);
         json.endObject();
     }
     json.endArray();

@@ -40,20 +40,55 @@ std::string shareOfWindow(std::int64_t ns, const TimeSplit& split)
     return split.windowNs > 0 ? shareText(static_cast<double>(ns) / static_cast<double>(split.windowNs)) : "-";
 }
 
+/// A column of the rank table; those that always count are shown also where all ranks have none.
+struct RankColumn {
+    const char* title;
+    bool always;
+    std::int64_t (*ns)(const TimeSplit&);
+};
+
 std::string rankTable(const RunAnalysis& run)
 {
-    TextTable table({ { "rank" }, { "stage" }, { "compute" }, { "transfer" }, { "wait" }, { "bubble" }, { "desched." },
-        { "data" }, { "chkpt" }, { "other" }, { "idle" }, { "hidden" } });
+    static constexpr RankColumn kColumns[]{
+        { "compute", true, [](const TimeSplit& s) { return s.computeNs; } },
+        { "transfer", true, [](const TimeSplit& s) { return s.transferNs; } },
+        { "wait", true, [](const TimeSplit& s) { return s.waitNs; } },
+        { "host", false, [](const TimeSplit& s) { return s.hostNs; } },
+        { "launch", false, [](const TimeSplit& s) { return s.gapNs(); } },
+        { "bubble", false, [](const TimeSplit& s) { return s.bubbleNs(); } },
+        { "imbal.", false, [](const TimeSplit& s) { return s.imbalanceNs; } },
+        { "desched.", false, [](const TimeSplit& s) { return s.descheduledNs; } },
+        { "data", false, [](const TimeSplit& s) { return s.dataNs; } },
+        { "chkpt", false, [](const TimeSplit& s) { return s.checkpointNs; } },
+        { "other", false,
+            [](const TimeSplit& s) { return s.unsplitNs + s.copyNs + s.startNs + s.plannedNs + s.lostNs + s.downNs; } },
+        { "unattr.", true, [](const TimeSplit& s) { return s.unattributedNs(); } },
+    };
+    std::vector<TextTable::Column> columns{ { "rank" } };
+    const bool hasStages
+        = std::ranges::any_of(run.ranks, [](const RankAnalysis& rank) { return rank.info.stage.has_value(); });
+    if (hasStages)
+        columns.push_back({ "stage" });
+    std::vector<const RankColumn*> shown;
+    for (const RankColumn& column : kColumns) {
+        if (column.always || column.ns(run.total) > 0) {
+            shown.push_back(&column);
+            columns.push_back({ column.title });
+        }
+    }
+    columns.push_back({ "hidden" });
+    TextTable table(columns);
     for (const RankAnalysis& rank : run.ranks) {
-        const TimeSplit& split = rank.split;
-        const auto share = [&](std::int64_t ns) { return ns == 0 ? std::string("-") : shareOfWindow(ns, split); };
-        const std::int64_t otherNs
-            = split.unsplitNs + split.copyNs + split.startNs + split.plannedNs + split.kernelGapNs;
+        std::vector<std::string> cells{ fmt::format("{}", rank.info.rank) };
+        if (hasStages)
+            cells.push_back(rank.info.stage ? fmt::format("{}", *rank.info.stage) : "-");
+        for (const RankColumn* column : shown) {
+            const std::int64_t ns = column->ns(rank.split);
+            cells.push_back(ns == 0 ? std::string("-") : shareOfWindow(ns, rank.split));
+        }
         const auto hidden = rank.overlap.overlapShare();
-        table.add({ fmt::format("{}", rank.info.rank), rank.info.stage ? fmt::format("{}", *rank.info.stage) : "-",
-            share(split.computeNs), share(split.transferNs), share(split.waitNs), share(split.bubbleNs()),
-            share(split.descheduledNs), share(split.dataNs), share(split.checkpointNs), share(otherNs),
-            share(split.idleNs), hidden ? shareText(*hidden) : "-" });
+        cells.push_back(hidden ? shareText(*hidden) : "-");
+        table.add(cells);
     }
     return "Ranks: shares of each rank's time; hidden = communication under compute\n" + table.text();
 }
@@ -109,8 +144,17 @@ std::string findingLines(const RunAnalysis& run)
     for (const Finding& finding : run.findings) {
         const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
         text += fmt::format("{:>8}  {}\n", cost, finding.title);
-        for (const std::string& line : wrapped(finding.text, kReportColumns - 10))
-            text += fmt::format("          {}\n", line);
+        const auto add = [&](const std::string& sentence) {
+            for (const std::string& line : wrapped(sentence, kReportColumns - 10))
+                text += fmt::format("          {}\n", line);
+        };
+        add(finding.text);
+        if (!finding.action.empty())
+            add("try: " + finding.action);
+        if (!finding.gain.empty())
+            add("gain: " + finding.gain);
+        if (!finding.certainty.empty() && finding.certainty != "certain")
+            add("certain: " + finding.certainty);
     }
     return text;
 }
@@ -123,7 +167,7 @@ std::string headlineText(const RunAnalysis& run)
     if (!run.headline.bigHint.empty())
         text += fmt::format(" ({})", run.headline.bigHint);
     text += '\n';
-    for (const std::string& line : { run.headline.sentence, run.headline.cause }) {
+    for (const std::string& line : { run.headline.sentence, run.headline.cause, run.headline.gain }) {
         for (const std::string& part : wrapped(line, kReportColumns))
             text += part + '\n';
     }
@@ -142,6 +186,41 @@ std::string sumText(const RunAnalysis& run)
         "sum {} = {:.{}f} {}", shareText(run.capacityNs() > 0 ? 1 : 0), seconds, seconds < 10 ? 2 : 1, unit);
 }
 
+/// Whom the waiting is for: "76 % of it for rank 7, 13 % for rank 5".
+std::string awaitedText(const RunAnalysis& run)
+{
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::pair<std::int64_t, std::int32_t>> waits;
+    for (const Lateness& late : run.late)
+        waits.emplace_back(late.waitNs, late.rank);
+    std::ranges::stable_sort(waits, std::ranges::greater(), [](const auto& wait) { return wait.first; });
+    const double all = static_cast<double>(std::max<std::int64_t>(1, run.total.awaitingNs()));
+    std::string text;
+    for (std::size_t i = 0; i < std::min(waits.size(), kNamed); ++i) {
+        const double percent = 100 * static_cast<double>(waits[i].first) / all;
+        if (percent < 1)
+            break;
+        text += fmt::format("{}{:.0f} %{} for rank {}", i ? ", " : "", percent, i ? "" : " of it", waits[i].second);
+    }
+    return text;
+}
+
+std::string remarkOn(const RunAnalysis& run, const std::string& leaf)
+{
+    if (leaf == "waiting for others")
+        return awaitedText(run);
+    const auto found = std::ranges::find_if(run.findings, [&](const Finding& finding) {
+        return (leaf == "host late" && finding.title.starts_with("Hosts launch too late"))
+            || (leaf == "transfer" && finding.title == "The network is not the problem");
+    });
+    if (found == run.findings.end())
+        return {};
+    if (leaf == "transfer")
+        return "the network is not the problem";
+    const std::size_t clause = found->text.rfind(" · ");
+    return clause == std::string::npos ? std::string() : found->text.substr(clause + 4);
+}
+
 /// Leaves by size; small ones share the last line, so that everything is on the page and sums up.
 std::vector<std::string> leafLines(const RunAnalysis& run)
 {
@@ -155,11 +234,14 @@ std::vector<std::string> leafLines(const RunAnalysis& run)
     std::string small;
     for (const Leaf& leaf : leaves) {
         const double share = run.shareOf(leaf.ns);
-        if (share >= kOwnLine && lines.size() < 9)
-            lines.push_back(fmt::format("{:<22}{:>8}{}", leaf.name, shareText(share),
-                lines.empty() ? fmt::format(" of {}", run.capacityWord()) : std::string()));
-        else
+        if (share >= kOwnLine && lines.size() < 9) {
+            const std::string of = lines.empty() ? fmt::format(" of {}", run.capacityWord()) : std::string();
+            const std::string remark = remarkOn(run, leaf.name);
+            lines.push_back(
+                fmt::format("{:<22}{:>8}{}{}{}", leaf.name, shareText(share), of, remark.empty() ? "" : "   ", remark));
+        } else {
             small += fmt::format("{}{} {}", small.empty() ? "" : ", ", leaf.name, shareText(share));
+        }
     }
     if (shared)
         small += fmt::format("{}outside: descheduled {} of all {}", small.empty() ? "" : "; ",
@@ -170,27 +252,46 @@ std::vector<std::string> leafLines(const RunAnalysis& run)
     return lines;
 }
 
-/// One line: title, cost, and what of the figures fits beside them.
-std::string findingLine(int number, const Finding& finding)
+/// As much of the text as fits, whole clauses.
+std::string fitting(std::string text, std::string_view separator, std::size_t columns)
 {
-    const std::string title = cutToWidth(fmt::format("{} {}", number, finding.title), 60);
-    const std::string padding(62 - textWidth(title), ' ');
-    const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
-    const std::string line = fmt::format("{}{}{:>8}", title, padding, cost);
-    for (std::string text = finding.text; !text.empty();) {
-        if (textWidth(line) + 2 + textWidth(text) <= kBriefColumns)
-            return line + "  " + text;
-        const std::size_t clause = text.rfind(" · ");
+    while (!text.empty() && textWidth(text) > columns) {
+        const std::size_t clause = text.rfind(separator);
         text = clause == std::string::npos ? std::string() : text.substr(0, clause);
     }
-    return line;
+    return text;
+}
+
+/// One line: title, cost, and what to try or else the figures, as far as they fit beside them.
+std::string findingLine(int number, const Finding& finding)
+{
+    constexpr std::size_t kTitle = 50;
+    const std::string title = cutToWidth(fmt::format("{} {}", number, finding.title), kTitle);
+    const std::string padding(kTitle + 1 - textWidth(title), ' ');
+    const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
+    const std::string line = fmt::format("{}{}{:>8}", title, padding, cost);
+    const std::size_t left = kBriefColumns - textWidth(line) - 2;
+    std::string more = finding.action.empty() ? std::string() : fitting("try " + finding.action, ", ", left);
+    if (more.empty())
+        more = fitting(finding.text, " · ", left);
+    return more.empty() ? line : line + "  " + more;
+}
+
+/// Without the maker's name: that is what the columns have room for.
+std::string shortDevice(std::string device)
+{
+    for (const std::string_view maker : { "NVIDIA ", "Tesla ", "AMD " }) {
+        if (device.starts_with(maker))
+            device.erase(0, maker.size());
+    }
+    return device;
 }
 
 } // namespace
 
 std::string runLine(const RunAnalysis& run)
 {
-    std::string device = run.facts.ranks.empty() ? std::string() : run.facts.ranks.front().device;
+    std::string device = run.facts.ranks.empty() ? std::string() : shortDevice(run.facts.ranks.front().device);
     if (!device.empty())
         device += ", ";
     return fmt::format("{}: {} of {}, {}, {}{}, {}", run.facts.run.name, run.facts.ranks.size(),

@@ -93,7 +93,7 @@ TEST_F(DetailsTest, MarkedStretchIsCounted)
     const auto details = readDetails(*reader_, run_, { .kind = Selection::Kind::Area, .window = { 0, 10 * kMs } });
     ASSERT_TRUE(details) << details.error().message();
     EXPECT_EQ(field(*details, "compute"), "50.0 %, 10.0 ms");
-    EXPECT_EQ(field(*details, "bubble"), "50.0 %, 10.0 ms");
+    EXPECT_EQ(field(*details, "host late"), "50.0 %, 10.0 ms");
 }
 
 TEST_F(DetailsTest, SpanThatIsNotThereIsAnError)

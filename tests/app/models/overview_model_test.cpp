@@ -57,7 +57,7 @@ TEST_F(OverviewModelTest, EveryBarSumsToItsWindow)
 TEST_F(OverviewModelTest, SumLineNamesEveryLeafAndItsDenominator)
 {
     EXPECT_EQ(overviewModel(analysis_).sumLine,
-        "? 10.0   C compute 65.0   T transfer 10.0   W waiting 10.0   B bubble 5.0   sum 100.0 % = 800.0 rank-ms");
+        "? 2.5   C compute 65.0   T transfer 10.0   W waiting 10.0   H host late 12.5   sum 100.0 % = 800.0 rank-ms");
 }
 
 TEST_F(OverviewModelTest, SlowestRankStandsFirstAndTheOthersSayWhomTheyWaitFor)
@@ -68,9 +68,9 @@ TEST_F(OverviewModelTest, SlowestRankStandsFirstAndTheOthersSayWhomTheyWaitFor)
     const BarSegment* wait = find(model.ranks[1].bar, Leaf::Wait);
     ASSERT_TRUE(wait);
     EXPECT_EQ(wait->labels.front(), "W waiting for rank 1");
-    const BarSegment* bubble = find(model.ranks[0].bar, Leaf::Bubble);
-    ASSERT_TRUE(bubble);
-    EXPECT_EQ(bubble->labels.front(), "B bubble, waiting for rank 0");
+    const BarSegment* host = find(model.ranks[0].bar, Leaf::Host);
+    ASSERT_TRUE(host);
+    EXPECT_EQ(host->labels.front(), "H host late");
 }
 
 TEST_F(OverviewModelTest, ColumnsAreSharesOfTheRanksWindow)
@@ -85,7 +85,7 @@ TEST_F(OverviewModelTest, HeadlineAndBigNumberAreThoseOfTheAnalysis)
 {
     const OverviewModel model = overviewModel(analysis_);
     EXPECT_EQ(model.sentence.toStdString(), analysis_.headline.sentence);
-    EXPECT_TRUE(model.sentence.contains("rank 1")) << model.sentence.toStdString();
+    EXPECT_TRUE(model.cause.contains("rank 1")) << model.cause.toStdString();
     EXPECT_EQ(model.bigNumber, "65.0 %");
     EXPECT_EQ(model.findings.size(), analysis_.findings.size());
     EXPECT_FALSE(model.isProvisional);

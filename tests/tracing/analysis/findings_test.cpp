@@ -43,13 +43,44 @@ RunAnalysis stragglerRun()
     RunAnalysis run = runOf({ waiting, computing(1'000'000'000) });
     run.ranks[0].waitForRankNs[1] = 900'000'000;
     run.ranks[0].overlap.communicationNs = 900'000'000;
-    CollectiveRow row;
-    row.op = CollectiveOp::AllReduce;
-    row.dimension = Dimension::Data;
-    row.count = row.lateCount = 12;
-    row.lateRank = 1;
-    row.waitForLateNs = 900'000'000;
-    run.collectives = { row };
+    Lateness late;
+    late.rank = 1;
+    late.waitNs = late.waitLowNs = 900'000'000;
+    late.causes = { { "compute", 900'000'000 } };
+    late.causeNs = 1'000'000'000;
+    late.peersCauseNs = 100'000'000;
+    late.waiting = { 0 };
+    late.lateCount = late.count = 12;
+    late.op = CollectiveOp::AllReduce;
+    late.dimension = Dimension::Data;
+    late.evidence = { 100'000'000, 1'000'000'000 };
+    run.late = { late };
+    return run;
+}
+
+/// Rank 1's device waits 800 ms for its host, rank 0 for rank 1.
+RunAnalysis lateHostRun()
+{
+    TimeSplit waiting = computing(200'000'000), late = computing(200'000'000);
+    waiting.waitNs = 800'000'000;
+    late.hostNs = 800'000'000;
+    RunAnalysis run = runOf({ waiting, late });
+    run.gpuTime = true;
+    run.steps = { { 4, 0, { 0, 500'000'000 } }, { 5, 0, { 500'000'000, 1'000'000'000 } } };
+    Lateness rank;
+    rank.rank = 1;
+    rank.waitNs = 800'000'000;
+    rank.waitLowNs = 400'000'000;
+    rank.causes = { { "host", 800'000'000 } };
+    rank.causeNs = rank.ownNs = 800'000'000;
+    rank.waiting = { 0 };
+    rank.lateCount = 2;
+    rank.count = 3;
+    rank.hostRange = "# sparse";
+    rank.hostRangeNs = 700'000'000;
+    run.late = { rank };
+    run.savings = { { std::nullopt, 1, "host", { 1'000'000'000, 200'000'000, 200'000'000, 300'000'000 } } };
+    run.savingSteps = 2;
     return run;
 }
 
@@ -64,10 +95,54 @@ TEST(Findings, NameTheLateRankTheCostAndWhatIsNotTheProblem)
     EXPECT_DOUBLE_EQ(*found[0].costShare, 0.45); // 0.9 of 2 rank-seconds
     EXPECT_EQ(found[0].ranks, std::vector<std::int32_t>{ 1 });
     EXPECT_EQ(found[0].text,
-        "rank 0 waits 900 rank-ms of 2.00 rank-seconds · it computes 10.00 times as long as the others (900 ms more in "
-        "all)");
+        "rank 0 waits 900 rank-ms of 2.00 rank-seconds · last in 12 of 12 collectives · it computes 10.00 times as "
+        "long "
+        "as its peers (900 ms more in all)");
+    EXPECT_EQ(found[0].certainty, "certain");
+    EXPECT_EQ(found[0].evidence, (Window{ 100'000'000, 1'000'000'000 }));
     EXPECT_EQ(found[1].title, "The network is not the problem");
     EXPECT_EQ(found[1].costShare, std::nullopt);
+}
+
+TEST(Findings, ALateRankCostsItsOwnIdleTimeAndAllTheWaitsItMakes)
+{
+    const auto found = findings(lateHostRun());
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].title, "Rank 1 is late to 2 of 3 collectives");
+    EXPECT_DOUBLE_EQ(*found[0].costShare, 0.8); // 800 + 800 of 2000 rank-ms; the host's part is not said again
+    EXPECT_NE(
+        found[0].text.find("its host launches nothing for 350 ms in each of 2 steps (# sparse)"), std::string::npos)
+        << found[0].text;
+    EXPECT_EQ(found[0].gain, "a step would take 100 ms instead of 500 ms (replay, 100 ms to 150 ms)");
+    EXPECT_EQ(found[0].action, "look at what rank 1 does in # sparse");
+    EXPECT_EQ(found[0].certainty, "at least 50.0 % of it, whatever the clocks' error");
+}
+
+TEST(Findings, SayWhereTheCauseOfTheFirstWaitLies)
+{
+    RunAnalysis run = lateHostRun();
+    run.late[0].causes = { { "before the recording", 700'000'000 }, { "host", 100'000'000 } };
+    run.late[0].ownNs = 0;
+    run.late[0].delayNs = 7'500'000;
+    run.late[0].firstRank = 0;
+    const auto found = findings(run);
+    ASSERT_EQ(found.size(), 2U);
+    const Finding& rank = found[0].ranks == std::vector<std::int32_t>{ 1 } && found[0].gain.empty()
+            && found[0].title.starts_with("Rank")
+        ? found[0]
+        : found[1];
+    EXPECT_EQ(rank.title, "Rank 1 enters the step 7.50 ms after rank 0");
+    EXPECT_NE(rank.text.find("the cause lies before the recording · also 5.0 % host"), std::string::npos) << rank.text;
+}
+
+TEST(Findings, HowCollectivesWereMatchedIsNoDamage)
+{
+    RunAnalysis run = stragglerRun();
+    run.facts.losses = { { "collectives matched with a shift", 1, "rank 0 is ahead of rank 1 by 1" } };
+    const auto found = findings(run);
+    EXPECT_EQ(found.front().title, "Rank 1 is late to every all-reduce in dp");
+    EXPECT_EQ(found.back().title, "Collectives were matched by their order");
+    EXPECT_EQ(found.back().severity, Severity::Info);
 }
 
 TEST(Findings, SayThatThereIsNone)
@@ -130,10 +205,18 @@ TEST(Headline, SaysShareDenominatorWhatAndWhom)
 {
     const Headline line = headline(stragglerRun());
     EXPECT_EQ(line.sentence, "45.0 % of rank time is spent waiting for rank 1.");
-    EXPECT_EQ(line.cause, "It computes 10.00 times as long as the others (900 ms more in all).");
+    EXPECT_EQ(line.cause, "It computes 10.00 times as long as its peers (900 ms more in all).");
     EXPECT_EQ(line.bigCaption, "compute, share of rank time");
     EXPECT_EQ(line.bigHint, "FLOPs are not in this trace");
     EXPECT_DOUBLE_EQ(line.bigShare, 0.55);
+}
+
+TEST(Headline, NamesTheHostsRangeTheWholeCostAndTheGain)
+{
+    const Headline line = headline(lateHostRun());
+    EXPECT_EQ(line.sentence, "40.0 % of GPU time is spent waiting for rank 1.");
+    EXPECT_EQ(line.cause, "Its host launches nothing for 350 ms in each of 2 steps (# sparse). 80.0 % in all.");
+    EXPECT_EQ(line.gain, "Without it a step would take 100 ms instead of 500 ms (replay, 100 ms to 150 ms).");
 }
 
 TEST(Headline, WhenSeveralThingsCostItNamesTheLargest)

@@ -34,6 +34,12 @@ TimeSplit everything()
     split.plannedNs = 4096;
     split.kernelGapNs = 8192;
     split.idleNs = 16384;
+    split.imbalanceNs = 1 << 15;
+    split.hostNs = 1 << 16;
+    split.launchNs = 1 << 17;
+    split.tailNs = 1 << 18;
+    split.lostNs = 1 << 19;
+    split.downNs = 1 << 20;
     return split;
 }
 
@@ -41,9 +47,9 @@ TimeSplit everything()
 
 TEST(Leaves, BothListsSumToTheSplit)
 {
-    EXPECT_EQ(sumOf(leavesOf(everything())), 32767);
-    EXPECT_EQ(sumOf(leavesInWords(everything())), 32767);
-    EXPECT_EQ(everything().sumNs(), 32767);
+    EXPECT_EQ(sumOf(leavesOf(everything())), (1 << 21) - 1);
+    EXPECT_EQ(sumOf(leavesInWords(everything())), (1 << 21) - 1);
+    EXPECT_EQ(everything().sumNs(), (1 << 21) - 1);
 }
 
 TEST(Leaves, AreNamedByDimensionAndPhase)
@@ -52,8 +58,9 @@ TEST(Leaves, AreNamedByDimensionAndPhase)
     for (const Leaf& leaf : leavesOf(everything()))
         names += leaf.name + " ";
     EXPECT_EQ(names,
-        "unattributed compute optimizer descheduled transfer.dp wait.pp communication.unsplit bubble.fill "
-        "bubble.steady bubble.drain copy kernel_gap data checkpoint planned start ");
+        "unattributed compute optimizer descheduled transfer.dp wait.pp communication.unsplit "
+        "bubble.structural.fill bubble.structural.steady bubble.structural.drain bubble.imbalance copy host launch "
+        "kernel_gap data checkpoint tail lost down planned start ");
 }
 
 TEST(Leaves, InWordsLeaveOutWhatTakesNoTime) { EXPECT_TRUE(leavesInWords(TimeSplit{}).empty()); }

@@ -66,7 +66,7 @@ TEST(ReportJson, SplitOfEachRankSumsToItsWindow)
         EXPECT_EQ(sum, rank["window_ns"].GetInt64());
     }
     EXPECT_EQ(document["ranks"][0]["split_ns"]["transfer.pp"].GetInt64(), 5'000'000);
-    EXPECT_EQ(document["total"]["split_ns"]["bubble.fill"].GetInt64(), 250'000'000);
+    EXPECT_EQ(document["total"]["split_ns"]["bubble.structural.fill"].GetInt64(), 250'000'000);
 }
 
 TEST(ReportText, NamesHeadlineRanksCollectivesKernelsAndFindings)
@@ -102,7 +102,7 @@ TEST(BriefText, ShowsEveryPartAndTheExactSum)
     ASSERT_GE(lines.size(), 9U);
     EXPECT_EQ(lines[4], "compute                 65.0 % of rank time");
     EXPECT_EQ(lines[5], "pipeline bubble         25.0 %");
-    EXPECT_EQ(lines[6], "nothing recorded         9.5 %");
+    EXPECT_EQ(lines[6], "unattributed             9.5 %");
     EXPECT_EQ(lines[7], "transfer 0.5 %");
     EXPECT_EQ(lines[8], "sum 100.0 % = 2.00 rank-seconds");
 }

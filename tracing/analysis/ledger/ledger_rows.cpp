@@ -234,6 +234,15 @@ std::string leafName(const LeafKey& key)
     return "unattributed";
 }
 
+LeafKey leafOf(const LedgerInput& input, const LedgerResult& result, std::size_t rank, const Segment& segment)
+{
+    if (segment.label == Label::Compute)
+        return { Leaf::Compute, Dimension::None };
+    const auto& parts = result.ranks[rank].parts;
+    const bool has = segment.part >= 0 && static_cast<std::size_t>(segment.part) < parts.size();
+    return keyOf(input, input.ranks[rank], has ? &parts[static_cast<std::size_t>(segment.part)] : nullptr, segment);
+}
+
 LeafTable leavesOf(
     const LedgerInput& input, const LedgerResult& result, const std::vector<std::unique_ptr<ComputeShare>>& shares)
 {
@@ -241,13 +250,8 @@ LeafTable leavesOf(
     for (std::size_t r = 0; r < result.ranks.size(); ++r) {
         // Parts of another view of the clock share the measured split's calibration.
         for (const Segment& segment : result.ranks[r].segments) {
-            if (segment.label == Label::Compute)
-                continue;
-            const auto& parts = result.ranks[r].parts;
-            const SplitPart* part = segment.part >= 0 && static_cast<std::size_t>(segment.part) < parts.size()
-                ? &parts[static_cast<std::size_t>(segment.part)]
-                : nullptr;
-            table[{ r, segment.step, keyOf(input, input.ranks[r], part, segment) }] += segment.end - segment.begin;
+            if (segment.label != Label::Compute)
+                table[{ r, segment.step, leafOf(input, result, r, segment) }] += segment.end - segment.begin;
         }
         shares[r]->distribute(result.ranks[r].segments, [&](std::int32_t step, Leaf leaf, Ns ns) {
             table[{ r, step, LeafKey{ leaf, Dimension::None } }] += ns;
