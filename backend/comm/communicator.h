@@ -18,6 +18,8 @@ enum class Request : std::uint64_t {};
 struct MessageLabel {
     const char* name = ""; ///< "activations", "gradients"; a literal
     std::optional<std::uint16_t> microBatch{};
+    /// 0 or 1: messages between two ranks keep their order within a channel only.
+    int channel = 0;
 };
 
 /// Exchanges of one rank with the others; used by one thread. Nothing moves except inside these calls: whoever computes

@@ -61,12 +61,23 @@ GroupId MessageCommunicator::addGroup(const Group& group)
     return static_cast<GroupId>(groups_.size() - 1);
 }
 
-int MessageCommunicator::tagOf(GroupId group, bool collective) const
+// Members may have added a group as a different number, so tags come from the dimension: no two groups of one dimension
+// share a rank.
+int MessageCommunicator::collectiveTag(GroupId group) const
 {
-    // Members may have added a group as a different number, so the tag is the dimension: no two groups of one dimension
-    // share a rank.
-    const auto dimension = static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension);
-    return 2 * dimension + (collective ? 1 : 0);
+    return 4 * static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension) + 1;
+}
+
+int MessageCommunicator::messageTag(GroupId group, int channel) const
+{
+    return 4 * static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension) + 2 * channel;
+}
+
+std::uint32_t MessageCommunicator::nextInChannel(
+    std::map<std::pair<int, int>, std::uint32_t>& counts, int peer, int channel)
+{
+    // The recording matches messages by sender, receiver and number: each channel counts in a range of its own.
+    return counts[{ peer, channel }]++ | static_cast<std::uint32_t>(channel) << 30;
 }
 
 CollectiveInfo MessageCommunicator::messageInfo(
@@ -84,9 +95,10 @@ CollectiveInfo MessageCommunicator::messageInfo(
 Request MessageCommunicator::send(std::span<const float> data, int to, GroupId group, const MessageLabel& label)
 {
     const Request request = nextRequest();
-    const CollectiveInfo info = messageInfo(label, group, to, data.size_bytes(), CollectiveOp::Send, sentTo_[to]++);
+    const CollectiveInfo info = messageInfo(
+        label, group, to, data.size_bytes(), CollectiveOp::Send, nextInChannel(sentTo_, to, label.channel));
     tracing::OpenSpan span = recorder_.collective(info);
-    const MessageId message = transport_->send(std::as_bytes(data), to, tagOf(group, false));
+    const MessageId message = transport_->send(std::as_bytes(data), to, messageTag(group, label.channel));
     // A small message is often gone already; then its part should end here and not at the next look.
     if (transport_->test(message))
         return request;
@@ -103,10 +115,11 @@ Request MessageCommunicator::receive(std::span<float> data, int from, GroupId gr
 {
     const Request request = nextRequest();
     messages_.push_back({ .request = request,
-        .message = transport_->receive(std::as_writable_bytes(data), from, tagOf(group, false)),
+        .message = transport_->receive(std::as_writable_bytes(data), from, messageTag(group, label.channel)),
         .isSend = false,
         .arrived = false,
-        .info = messageInfo(label, group, from, data.size_bytes(), CollectiveOp::Receive, receivedFrom_[from]++),
+        .info = messageInfo(label, group, from, data.size_bytes(), CollectiveOp::Receive,
+            nextInChannel(receivedFrom_, from, label.channel)),
         .span = {} });
     return request;
 }
@@ -136,7 +149,7 @@ Request MessageCommunicator::allReduceBytes(
     return enqueue(CollectiveOp::AllReduce, group, name, data.size(), std::nullopt, [=, this] {
         const Group& members = state(group).group;
         auto ring = std::make_shared<RingAllReduce>(
-            *transport_, members.members, members.index, tagOf(group, true), data, elementBytes, add);
+            *transport_, members.members, members.index, collectiveTag(group), data, elementBytes, add);
         return [ring] { return ring->advance(); };
     });
 }
@@ -155,7 +168,7 @@ Request MessageCommunicator::broadcast(std::span<std::byte> data, int rootIndex,
 {
     const int root = state(group).group.members[static_cast<std::size_t>(rootIndex)];
     return enqueue(CollectiveOp::Broadcast, group, name, data.size(), root,
-        [=, this] { return startBroadcast(*transport_, state(group).group, tagOf(group, true), data, rootIndex); });
+        [=, this] { return startBroadcast(*transport_, state(group).group, collectiveTag(group), data, rootIndex); });
 }
 
 Request MessageCommunicator::barrier(GroupId group)
@@ -164,7 +177,7 @@ Request MessageCommunicator::barrier(GroupId group)
         const Group& members = state(group).group;
         // One element a member: no segment is empty, so nobody leaves before the last has come.
         auto ones = std::make_shared<std::vector<double>>(members.members.size(), 1.0);
-        auto ring = std::make_shared<RingAllReduce>(*transport_, members.members, members.index, tagOf(group, true),
+        auto ring = std::make_shared<RingAllReduce>(*transport_, members.members, members.index, collectiveTag(group),
             std::as_writable_bytes(std::span(*ones)), sizeof(double), addDoubles);
         return [ones, ring] { return ring->advance(); };
     });

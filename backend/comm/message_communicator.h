@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace rankscope::backend {
@@ -66,7 +67,9 @@ private:
         std::optional<int> root, std::function<std::function<bool()>()> start);
     Request allReduceBytes(
         std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add);
-    int tagOf(GroupId group, bool collective) const;
+    int collectiveTag(GroupId group) const;
+    int messageTag(GroupId group, int channel) const;
+    static std::uint32_t nextInChannel(std::map<std::pair<int, int>, std::uint32_t>& counts, int peer, int channel);
     GroupState& state(GroupId group) { return groups_[static_cast<std::size_t>(group)]; }
     Message* findMessage(Request request);
     bool pollMessages();
@@ -79,7 +82,7 @@ private:
     std::deque<GroupState> groups_;
     std::vector<Message> messages_;
     std::deque<Collective> collectives_;
-    std::map<int, std::uint32_t> sentTo_, receivedFrom_;
+    std::map<std::pair<int, int>, std::uint32_t> sentTo_, receivedFrom_; ///< by peer and channel
     std::map<std::string, tracing::LocalName> names_;
     std::uint64_t lastRequest_ = 0;
     std::chrono::steady_clock::time_point lastPoll_;

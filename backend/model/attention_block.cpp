@@ -7,11 +7,13 @@
 
 namespace rankscope::backend {
 
-AttentionBlock::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences)
+AttentionBlock::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights)
     : norm(rowCount(config, sequences), static_cast<std::size_t>(config.width))
     , qkv(rowCount(config, sequences) * 3 * static_cast<std::size_t>(config.width / part.parts))
     , mixed(rowCount(config, sequences) * static_cast<std::size_t>(config.width / part.parts))
     , logSumExp(rowCount(config, sequences) * static_cast<std::size_t>(config.heads / part.parts))
+    , dout(defersWeights ? norm.y.size() : 0)
+    , dqkv(defersWeights ? qkv.size() : 0)
 {
 }
 
@@ -61,16 +63,30 @@ void AttentionBlock::forward(KernelRunner& runner, Saved& saved, float* out, con
 }
 
 void AttentionBlock::backward(
-    KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const
+    KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
     const std::int64_t rows = sequences_ * tokens_;
+    const bool defers = saved.dout.size() > 0;
     float* narrow = workspace.narrow.data();
-    float* dqkv = workspace.wide.data();
-    projection_.backward(runner, narrow, gradient, saved.mixed.data(), rows);
+    float* dqkv = defers ? saved.dqkv.data() : workspace.wide.data();
+    if (defers)
+        std::copy_n(gradient, saved.dout.size(), saved.dout.data()); // it becomes that of `in`
+    else
+        projection_.addGradients(runner, gradient, saved.mixed.data(), rows);
+    projection_.inputGradient(runner, narrow, gradient, rows);
     mixBackward(runner, saved, dqkv, narrow);
-    qkv_.backward(runner, narrow, dqkv, saved.norm.y.data(), rows);
+    if (!defers)
+        qkv_.addGradients(runner, dqkv, saved.norm.y.data(), rows);
+    qkv_.inputGradient(runner, narrow, dqkv, rows);
     runner.sumOverTensorParts({ narrow, static_cast<std::size_t>(rows * width_) }, part_, "attention input gradient");
     norm_.backward(runner, saved.norm, gradient, narrow, in, rows);
+}
+
+void AttentionBlock::backwardWeights(KernelRunner& runner, const Saved& saved) const
+{
+    const std::int64_t rows = sequences_ * tokens_;
+    projection_.addGradients(runner, saved.dout.data(), saved.mixed.data(), rows);
+    qkv_.addGradients(runner, saved.dqkv.data(), saved.norm.y.data(), rows);
 }
 
 void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const

@@ -21,11 +21,12 @@ struct Workspace {
 class AttentionBlock {
 public:
     struct Saved {
-        Saved(const GptConfig& config, const TensorPart& part, int sequences);
+        Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights);
         Norm::Saved norm;
         Buffer qkv; ///< (B, T, 3, H, D), with this rank's heads only
         Buffer mixed; ///< (B, T, H, D), the heads' outputs
         Buffer logSumExp; ///< (B, H, T)
+        Buffer dout, dqkv; ///< as out and qkv: gradients that those of deferred weights need, else empty
     };
 
     AttentionBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
@@ -33,8 +34,9 @@ public:
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
-    void backward(
-        KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
+    void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
+    /// The gradients of matrices and their biases, where Saved defers them.
+    void backwardWeights(KernelRunner& runner, const Saved& saved) const;
 
 private:
     void mixForward(KernelRunner& runner, Saved& saved) const;

@@ -49,11 +49,19 @@ std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, in
     // before and after GELU.
     std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (4 * C + 4 + (12 * C + H) / parts);
     if (slice.hasEmbedding)
-        floats += 1; // tokens
+        floats += 1 + C; // tokens, the gradient that comes back to them
     if (slice.hasHead)
         floats += 2 * C + V / parts + 5 // input, norm, logits, mean, rstd, loss, log-sum-exp, target
             + (parts > 1 ? parts + 1 : 0); // log-sum-exp of the parts, the target's logit
     return rowCount(config, sequences) * floats * sizeof(float);
+}
+
+std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts)
+{
+    const auto C = static_cast<std::size_t>(config.width);
+    // A layer: of both sums; then split: of qkv and before the GELU. The head's logits hold their gradient anyway.
+    const std::size_t layer = 2 * C + 7 * C / static_cast<std::size_t>(tensorParts);
+    return rowCount(config, sequences) * static_cast<std::size_t>(slice.layerCount) * layer * sizeof(float);
 }
 
 double modelFlopPerToken(const GptConfig& config)

@@ -49,6 +49,9 @@ std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int
 /// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on one of these ranks.
 std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts = 1);
 
+/// What comes on top where the gradients of weights are deferred: the gradients that they need.
+std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts);
+
 /// Arithmetic of the model a token, forward and backward, as PaLM counts it (Chowdhery et al. 2022, appendix B: 6 a
 /// weight of a matrix, the token and position tables left out), with attention at (T + 1) / 2 keys a query, since
 /// masked blocks are skipped: L (72 C^2 + 6 C (T + 1)) + 6 C V. Divide tokens/s times this by the peak for MFU.

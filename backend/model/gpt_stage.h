@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace rankscope::backend {
 
@@ -42,7 +43,7 @@ struct StageHooks {
     /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
     std::function<void()> betweenKernels{};
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
-    /// cover the whole buffer in each backward pass; whoever sums over ranks listens to the last micro-batch only.
+    /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever sums over ranks listens to the last micro-batch only.
     std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
     /// Sums over the ranks that split the tensors, in place; all get the same bits before it returns. Needed with more
     /// than one part.
@@ -51,26 +52,31 @@ struct StageHooks {
 
 /// One micro-batch on its way through a stage. B = Options::sequences, N = B * T rows.
 struct MicroBatch {
-    int slot = 0; ///< which activation slot holds it between forward and backward, 0 .. slots - 1
+    int chunk = 0; ///< of the stage's chunks
+    int slot = 0; ///< which activation slot of the chunk holds it between forward and backward, 0 .. slots - 1
     std::uint16_t number = 0; ///< for the recording
-    std::span<const std::int32_t> tokens{}; ///< (B, T), first stage only
-    std::span<const float> hiddenIn{}; ///< (B, T, C), all but the first stage
-    std::span<const std::int32_t> targets{}; ///< (B, T), last stage only
+    std::span<const std::int32_t> tokens{}; ///< (B, T), first part of the model only
+    std::span<const float> hiddenIn{}; ///< (B, T, C), all but the first part
+    std::span<const std::int32_t> targets{}; ///< (B, T), last part only
     float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
 };
 
-/// A pipeline stage of a GPT in fp32. All inputs are copied, nothing need outlive the call. Not for use by two threads
+/// A pipeline stage of a GPT in fp32: one range of layers, or several chunks of an interleaved schedule. All inputs are copied, nothing need outlive the call. Not for use by two threads
 /// at once; kernels use the OpenMP threads of the caller (omp_get_max_threads() at construction is what spans report).
 /// Deterministic: the same values, inputs and thread count give the same bits, however layers are cut into stages.
 class GptStage {
 public:
     struct Options {
         GptConfig config;
-        StageSlice slice;
+        struct Chunk {
+            StageSlice slice;
+            int slots = 1; ///< micro-batches in flight at most
+        };
+        std::vector<Chunk> chunks; ///< in the model's order
         TensorPart part{};
         int sequences = 1; ///< B, sequences of a micro-batch
-        int slots = 1; ///< micro-batches in flight at most
         std::uint64_t seed = 1;
+        bool defersWeights = false; ///< backward() leaves the gradients of matrices to backwardWeights()
     };
 
     /// Initial weights depend on (seed, parameter name) alone, never on the layout. The recorder must outlive the
@@ -82,7 +88,7 @@ public:
 
     void setHooks(StageHooks hooks);
 
-    /// In the order in which backward finishes their gradients (head first, embedding last); parameters() tile the
+    /// In the order in which backward finishes their gradients (last chunk first; in it head first, embedding last); parameters() tile the
     /// buffers.
     std::span<const Parameter> parameters() const;
     std::span<float> values();
@@ -92,14 +98,19 @@ public:
     /// Floats of one micro-batch between stages: B * T * C.
     std::size_t hiddenCount() const;
 
-    /// Computes the stage and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the
-    /// last stage; there returns the loss summed over the B * T tokens in nats (not scaled, the same on all tensor
+    /// Computes a chunk and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the
+    /// last part of the model; there returns the loss summed over the B * T tokens in nats (not scaled, the same on all tensor
     /// parts), elsewhere 0.
     double forward(const MicroBatch& batch, std::span<float> hiddenOut);
 
-    /// Adds the gradients of the micro-batch in `slot`. hiddenOutGradient (B, T, C) is empty on the last stage,
-    /// hiddenInGradient (B, T, C) empty on the first. The slot is free afterwards.
-    void backward(int slot, std::span<const float> hiddenOutGradient, std::span<float> hiddenInGradient);
+    /// Adds the gradients of the micro-batch in `slot`. hiddenOutGradient (B, T, C) is empty on the last part,
+    /// hiddenInGradient (B, T, C) empty on the first. The slot is free afterwards, unless weights are deferred.
+    void backward(
+        int chunk, int slot, std::span<const float> hiddenOutGradient, std::span<float> hiddenInGradient);
+
+    /// The rest of a backward() that defers weights: adds the gradients of all matrices, their biases and the
+    /// embedding. The slot is free afterwards.
+    void backwardWeights(int chunk, int slot);
 
     /// As forward, for evaluation: nothing is kept, and no slot is touched (batch.slot and lossScale are ignored).
     double evaluate(const MicroBatch& batch, std::span<float> hiddenOut);

@@ -93,11 +93,18 @@ void HeadLayer::backward(
         kernels::cpu::softmaxCrossEntropyBackward(
             dlogits, dlogits, saved.logSumExp.data(), saved.targets.data(), saved.lossScale, rows_, vocab_);
     });
-    projection_.backward(runner, workspace.narrow.data(), dlogits, saved.norm.y.data(), rows_);
+    if (!saved.defersWeights)
+        projection_.addGradients(runner, dlogits, saved.norm.y.data(), rows_);
+    projection_.inputGradient(runner, workspace.narrow.data(), dlogits, rows_);
     runner.sumOverTensorParts(workspace.narrow.span(), part_, "head input gradient");
     runner.run(
         clearName_, kernels::clearCost(rows_ * width_), rows_, [&] { kernels::cpu::clear(gradient, rows_ * width_); });
     norm_.backward(runner, saved.norm, gradient, workspace.narrow.data(), in, rows_);
+}
+
+void HeadLayer::backwardWeights(KernelRunner& runner, const Saved& saved) const
+{
+    projection_.addGradients(runner, saved.logits.data(), saved.norm.y.data(), rows_); // by now their gradient
 }
 
 } // namespace rankscope::backend

@@ -19,6 +19,7 @@ public:
         Buffer ofParts; ///< (parts + 1, N): log-sum-exp of each part, the target's logit; empty unless split
         std::vector<std::int32_t> targets; ///< (N), from the first token of this part on
         float lossScale = 1;
+        bool defersWeights = false;
     };
 
     HeadLayer(
@@ -28,6 +29,8 @@ public:
     double forward(KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets) const;
     /// Overwrites gradient (N, C) with that of `in`.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
+    /// The gradient of the projection, where Saved defers it.
+    void backwardWeights(KernelRunner& runner, const Saved& saved) const;
 
 private:
     void mergeParts(KernelRunner& runner, Saved& saved) const;

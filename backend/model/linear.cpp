@@ -58,22 +58,7 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
     }
 }
 
-void Linear::backward(KernelRunner& runner, float* dx, const float* dy, const float* x, std::int64_t rows) const
-{
-    addWeightGradient(runner, dy, x, rows);
-    if (bias_.gradient)
-        runner.run(biasGradientName_, kernels::biasBackwardCost(rows, outputs_), rows,
-            [&] { kernels::cpu::biasBackward(bias_.gradient, dy, rows, outputs_); });
-    MatmulShape shape{ .M = rows, .N = inputs_, .K = outputs_, .transposeB = true };
-    const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
-    for (std::int64_t row = 0; row < rows; row += step) {
-        shape.M = std::min(step, rows - row);
-        runner.run(inputGradientName_, matmulCost(shape), shape.M,
-            [&] { kernels::cpu::matmul(dx + row * inputs_, dy + row * outputs_, weight_.value, nullptr, shape); });
-    }
-}
-
-void Linear::addWeightGradient(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const
+void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const
 {
     // x is read transposed: a piece is a range of its columns, which are the rows of the gradient.
     MatmulShape shape{ .M = inputs_, .N = outputs_, .K = rows, .transposeA = true, .lda = inputs_, .accumulate = true };
@@ -82,6 +67,20 @@ void Linear::addWeightGradient(KernelRunner& runner, const float* dy, const floa
         shape.M = std::min(step, inputs_ - input);
         runner.run(weightGradientName_, matmulCost(shape), rows * shape.M / inputs_,
             [&] { kernels::cpu::matmul(weight_.gradient + input * outputs_, x + input, dy, nullptr, shape); });
+    }
+    if (bias_.gradient)
+        runner.run(biasGradientName_, kernels::biasBackwardCost(rows, outputs_), rows,
+            [&] { kernels::cpu::biasBackward(bias_.gradient, dy, rows, outputs_); });
+}
+
+void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const
+{
+    MatmulShape shape{ .M = rows, .N = inputs_, .K = outputs_, .transposeB = true };
+    const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
+    for (std::int64_t row = 0; row < rows; row += step) {
+        shape.M = std::min(step, rows - row);
+        runner.run(inputGradientName_, matmulCost(shape), shape.M,
+            [&] { kernels::cpu::matmul(dx + row * inputs_, dy + row * outputs_, weight_.value, nullptr, shape); });
     }
 }
 

@@ -25,11 +25,12 @@ public:
 
     /// accumulate: adds to y, which then holds a residual.
     void forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate = false) const;
-    /// Adds to the gradients of W and b, then overwrites dx (N, I) with dy W^T: split by columns, with a summand of it.
-    void backward(KernelRunner& runner, float* dx, const float* dy, const float* x, std::int64_t rows) const;
+    /// Adds to the gradients of W and b.
+    void addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const;
+    /// Overwrites dx (N, I) with dy W^T: split by columns, with a summand of it.
+    void inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const;
 
 private:
-    void addWeightGradient(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const;
 
     std::int64_t inputs_, outputs_; ///< of this rank's part
     bool addsBias_;

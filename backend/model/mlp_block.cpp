@@ -3,12 +3,16 @@
 #include "kernels/elementwise.h"
 #include "kernels/gelu.h"
 
+#include <algorithm>
+
 namespace rankscope::backend {
 
-MlpBlock::Saved::Saved(std::size_t rows, std::size_t width, const TensorPart& part)
+MlpBlock::Saved::Saved(std::size_t rows, std::size_t width, const TensorPart& part, bool defersWeights)
     : norm(rows, width)
     , before(rows * 4 * width / static_cast<std::size_t>(part.parts))
     , after(before.size())
+    , dout(defersWeights ? norm.y.size() : 0)
+    , dbefore(defersWeights ? before.size() : 0)
 {
 }
 
@@ -55,17 +59,30 @@ void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const flo
 }
 
 void MlpBlock::backward(
-    KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const
+    KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
     const std::int64_t inner = rows_ * inner_;
     float* narrow = workspace.narrow.data();
-    float* wide = workspace.wide.data();
-    down_.backward(runner, wide, gradient, saved.after.data(), rows_);
+    const bool defers = saved.dout.size() > 0;
+    float* wide = defers ? saved.dbefore.data() : workspace.wide.data();
+    if (defers)
+        std::copy_n(gradient, saved.dout.size(), saved.dout.data()); // it becomes that of `in`
+    else
+        down_.addGradients(runner, gradient, saved.after.data(), rows_);
+    down_.inputGradient(runner, wide, gradient, rows_);
     runner.run(geluName_, kernels::geluBackwardCost(inner), rows_,
         [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inner); });
-    up_.backward(runner, narrow, wide, saved.norm.y.data(), rows_);
+    if (!defers)
+        up_.addGradients(runner, wide, saved.norm.y.data(), rows_);
+    up_.inputGradient(runner, narrow, wide, rows_);
     runner.sumOverTensorParts({ narrow, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp input gradient");
     norm_.backward(runner, saved.norm, gradient, narrow, in, rows_);
+}
+
+void MlpBlock::backwardWeights(KernelRunner& runner, const Saved& saved) const
+{
+    down_.addGradients(runner, saved.dout.data(), saved.after.data(), rows_);
+    up_.addGradients(runner, saved.dbefore.data(), saved.norm.y.data(), rows_);
 }
 
 } // namespace rankscope::backend

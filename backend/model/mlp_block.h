@@ -9,9 +9,10 @@ namespace rankscope::backend {
 class MlpBlock {
 public:
     struct Saved {
-        Saved(std::size_t rows, std::size_t width, const TensorPart& part);
+        Saved(std::size_t rows, std::size_t width, const TensorPart& part, bool defersWeights);
         Norm::Saved norm;
         Buffer before, after; ///< (N, 4 C / parts), of the GELU
+        Buffer dout, dbefore; ///< as out and before: gradients that those of deferred weights need, else empty
     };
 
     MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
@@ -19,8 +20,9 @@ public:
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
-    void backward(
-        KernelRunner& runner, const Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
+    void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
+    /// The gradients of matrices and their biases, where Saved defers them.
+    void backwardWeights(KernelRunner& runner, const Saved& saved) const;
 
 private:
     TensorPart part_;

@@ -26,7 +26,9 @@ void Inbox::post()
     const std::size_t buffer = free_.back();
     free_.pop_back();
     const int microBatch = coming_[coming_.size() - unposted_];
-    const MessageLabel label{ .name = link_.name, .microBatch = static_cast<std::uint16_t>(microBatch) };
+    const MessageLabel label{
+        .name = link_.name, .microBatch = static_cast<std::uint16_t>(microBatch), .channel = link_.channel
+    };
     posted_.push_back(
         { .request = link_.communicator->receive(buffers_[buffer], link_.peer, link_.group, label), .buffer = buffer });
     --unposted_;
@@ -64,7 +66,9 @@ std::span<float> Outbox::buffer()
 void Outbox::send(int microBatch)
 {
     Slot& slot = slots_[next_];
-    const MessageLabel label{ .name = link_.name, .microBatch = static_cast<std::uint16_t>(microBatch) };
+    const MessageLabel label{
+        .name = link_.name, .microBatch = static_cast<std::uint16_t>(microBatch), .channel = link_.channel
+    };
     slot.request = link_.communicator->send(slot.data, link_.peer, link_.group, label);
     next_ = (next_ + 1) % slots_.size();
 }

@@ -15,6 +15,7 @@ struct HiddenLink {
     GroupId group{};
     int peer = 0; ///< world rank of the neighbour
     const char* name = "";
+    int channel = 0; ///< activations and gradients may go the same way where stages have several chunks
     std::size_t count = 0; ///< floats of a message
 };
 

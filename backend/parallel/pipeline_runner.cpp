@@ -3,7 +3,6 @@
 #include "tracing/model/check.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace rankscope::backend {
 
@@ -16,16 +15,6 @@ namespace {
 
 constexpr std::size_t kReceivesAhead = 2;
 
-std::vector<int> microBatchesOf(const std::vector<Action>& actions, ActionKind kind)
-{
-    std::vector<int> microBatches;
-    for (const Action& action : actions) {
-        if (action.kind == kind)
-            microBatches.push_back(action.microBatch);
-    }
-    return microBatches;
-}
-
 } // namespace
 
 PipelineRunner::PipelineRunner(
@@ -34,23 +23,26 @@ PipelineRunner::PipelineRunner(
     , stage_(stage)
     , communicator_(communicator)
     , recorder_(recorder)
-    , slots_(std::max(1, peakActivations(options.schedule, options.stage)))
     , names_{ .microBatch = recorder.name("micro-batch"),
         .forward = recorder.name("forward"),
         .backward = recorder.name("backward"),
+        .weights = recorder.name("weight gradients"),
         .data = recorder.name("load batch"),
         .waitForSums = recorder.name("wait for gradient sums") }
 {
+    const Schedule& schedule = options_.schedule;
+    for (int chunk = 0; chunk < schedule.chunks; ++chunk)
+        slots_.push_back(std::max(1, peakActivations(schedule, options_.stage, chunk)));
     // As many messages may be under way as forwards can run ahead: a send never stalls a stage longer than the schedule
     // does.
-    const std::size_t depth = static_cast<std::size_t>(slots_) + 1;
-    if (!isFirst()) {
-        activationsIn_.emplace(linkTo(options_.stage - 1, "activations"), kReceivesAhead);
-        gradientsOut_.emplace(linkTo(options_.stage - 1, "activation gradients"), depth);
+    const auto depth = static_cast<std::size_t>(peakActivations(schedule, options_.stage) + 1);
+    if (schedule.chunks > 1 || options_.stage > 0) {
+        activationsIn_.emplace(linkTo(stageBefore(), Channel::Activations), kReceivesAhead);
+        gradientsOut_.emplace(linkTo(stageBefore(), Channel::Gradients), depth);
     }
-    if (!isLast()) {
-        activationsOut_.emplace(linkTo(options_.stage + 1, "activations"), depth);
-        gradientsIn_.emplace(linkTo(options_.stage + 1, "activation gradients"), kReceivesAhead);
+    if (schedule.chunks > 1 || options_.stage + 1 < schedule.stages) {
+        activationsOut_.emplace(linkTo(stageAfter(), Channel::Activations), depth);
+        gradientsIn_.emplace(linkTo(stageAfter(), Channel::Gradients), kReceivesAhead);
     }
     if (options_.data && !options_.isNaive)
         buckets_.emplace(communicator_, *options_.data, stage_.gradients(), options_.bucketFloats);
@@ -70,13 +62,33 @@ StageHooks PipelineRunner::hooks()
               const char* name) { communicator_.wait(communicator_.allReduce(data, *options_.tensor, name)); } };
 }
 
-HiddenLink PipelineRunner::linkTo(int stage, const char* name) const
+HiddenLink PipelineRunner::linkTo(int stage, Channel channel) const
 {
     return { .communicator = &communicator_,
         .group = options_.pipeline,
         .peer = options_.stageRanks[static_cast<std::size_t>(stage)],
-        .name = name,
+        .name = channel == Channel::Activations ? "activations" : "activation gradients",
+        .channel = static_cast<int>(channel),
         .count = stage_.hiddenCount() };
+}
+
+std::vector<int> PipelineRunner::arriving(ActionKind kind) const
+{
+    std::vector<int> microBatches;
+    for (const Action& action : actions()) {
+        const bool isForward = action.kind == ActionKind::Forward;
+        if (isForward != (kind == ActionKind::Forward) || action.kind == ActionKind::BackwardWeight)
+            continue;
+        if (!(isForward ? isFirstPart(action.chunk) : isLastPart(action.chunk)))
+            microBatches.push_back(action.microBatch);
+    }
+    return microBatches;
+}
+
+bool PipelineRunner::isLastOfChunk(const Action& action) const
+{
+    const auto same = [&](const Action& other) { return other.kind == action.kind && other.chunk == action.chunk; };
+    return std::none_of(&action + 1, actions().data() + actions().size(), same);
 }
 
 OpenSpan PipelineRunner::range(tracing::LocalName name, RangeKind kind, int microBatch)
@@ -95,12 +107,12 @@ OpenSpan PipelineRunner::bubble(BubblePhase phase, Pass next, std::optional<int>
     return recorder_.bubble(info);
 }
 
-Batch PipelineRunner::load(const BatchSource& source, int microBatch)
+Batch PipelineRunner::load(const BatchSource& source, const Action& action)
 {
-    if (!isFirst() && !isLast())
+    if (!isFirstPart(action.chunk) && !isLastPart(action.chunk))
         return {};
-    const OpenSpan span = range(names_.data, RangeKind::Data, microBatch);
-    return source(microBatch);
+    const OpenSpan span = range(names_.data, RangeKind::Data, action.microBatch);
+    return source(action.microBatch);
 }
 
 std::span<const float> PipelineRunner::take(Inbox& inbox, Pass next, int awaitedStage)
@@ -111,22 +123,22 @@ std::span<const float> PipelineRunner::take(Inbox& inbox, Pass next, int awaited
     return inbox.take();
 }
 
-int PipelineRunner::slotOf(int microBatch) const { return microBatch % slots_; }
-
 double PipelineRunner::trainStep(const BatchSource& source, float lossScale)
 {
     stage_.zeroGradients();
     if (activationsIn_)
-        activationsIn_->expect(microBatchesOf(actions(), ActionKind::Forward));
+        activationsIn_->expect(arriving(ActionKind::Forward));
     if (gradientsIn_)
-        gradientsIn_->expect(microBatchesOf(actions(), ActionKind::Backward));
+        gradientsIn_->expect(arriving(ActionKind::Backward));
     phase_ = BubblePhase::Fill;
     double loss = 0;
     for (const Action& action : actions()) {
         const OpenSpan span = range(names_.microBatch, RangeKind::MicroBatch, action.microBatch);
-        sumsGradients_ = &action == &actions().back();
+        sumsGradients_ = isLastOfChunk(action);
         if (action.kind == ActionKind::Forward)
             loss += forward(action, source, lossScale);
+        else if (action.kind == ActionKind::BackwardWeight)
+            backwardWeights(action);
         else
             backward(action);
         phase_ = BubblePhase::Steady;
@@ -153,7 +165,7 @@ double PipelineRunner::sumOverStages(double share)
     std::vector<double> sum{ share };
     const Request request = communicator_.allReduce(std::span(sum), options_.clip, "gradient norm");
     OpenSpan span;
-    if (!isFirst())
+    if (options_.stage > 0)
         span = bubble(BubblePhase::Drain, Pass::Optimizer, std::nullopt, 0);
     communicator_.wait(request);
     return sum[0];
@@ -161,66 +173,91 @@ double PipelineRunner::sumOverStages(double share)
 
 double PipelineRunner::forward(const Action& action, const BatchSource& source, float lossScale)
 {
-    const Batch batch = load(source, action.microBatch);
-    MicroBatch input{ .slot = slotOf(action.microBatch),
+    const Batch batch = load(source, action);
+    MicroBatch input{ .chunk = action.chunk,
+        .slot = slotOf(action),
         .number = static_cast<std::uint16_t>(action.microBatch),
-        .tokens = batch.tokens,
+        .tokens = isFirstPart(action.chunk) ? batch.tokens : std::span<const std::int32_t>(),
         .hiddenIn = {},
-        .targets = batch.targets,
+        .targets = isLastPart(action.chunk) ? batch.targets : std::span<const std::int32_t>(),
         .lossScale = lossScale };
-    if (activationsIn_)
-        input.hiddenIn = take(*activationsIn_, Pass::Forward, options_.stage - 1);
-    const std::span<float> output = activationsOut_ ? activationsOut_->buffer() : std::span<float>();
+    const bool receives = !isFirstPart(action.chunk), sends = !isLastPart(action.chunk);
+    if (receives)
+        input.hiddenIn = take(*activationsIn_, Pass::Forward, stageBefore());
+    const std::span<float> output = sends ? activationsOut_->buffer() : std::span<float>();
     double loss = 0;
     {
         const OpenSpan span = range(names_.forward, RangeKind::Forward, action.microBatch);
         loss = stage_.forward(input, output);
     }
-    if (activationsIn_)
+    if (receives)
         activationsIn_->release();
-    if (activationsOut_)
+    if (sends)
         activationsOut_->send(action.microBatch);
     return loss;
 }
 
 void PipelineRunner::backward(const Action& action)
 {
+    const bool receives = !isLastPart(action.chunk), sends = !isFirstPart(action.chunk);
     const std::span<const float> gradient
-        = gradientsIn_ ? take(*gradientsIn_, Pass::Backward, options_.stage + 1) : std::span<const float>();
-    const std::span<float> output = gradientsOut_ ? gradientsOut_->buffer() : std::span<float>();
+        = receives ? take(*gradientsIn_, Pass::Backward, stageAfter()) : std::span<const float>();
+    const std::span<float> output = sends ? gradientsOut_->buffer() : std::span<float>();
     {
         const OpenSpan span = range(names_.backward, RangeKind::Backward, action.microBatch);
-        stage_.backward(slotOf(action.microBatch), gradient, output);
+        stage_.backward(action.chunk, slotOf(action), gradient, output);
     }
-    if (gradientsIn_)
+    if (receives)
         gradientsIn_->release();
-    if (gradientsOut_)
+    if (sends)
         gradientsOut_->send(action.microBatch);
+}
+
+void PipelineRunner::backwardWeights(const Action& action)
+{
+    const OpenSpan span = range(names_.weights, RangeKind::Backward, action.microBatch);
+    stage_.backwardWeights(action.chunk, slotOf(action));
 }
 
 double PipelineRunner::evaluate(int microBatches, const BatchSource& source)
 {
-    if (activationsIn_) {
-        std::vector<int> all(static_cast<std::size_t>(microBatches));
-        std::iota(all.begin(), all.end(), 0);
-        activationsIn_->expect(all);
+    // As many micro-batches of a chunk at a time as there are stages, so that all of them are busy.
+    const int lot = options_.schedule.stages;
+    std::vector<Action> passes;
+    std::vector<int> arrivals;
+    for (int first = 0; first < microBatches; first += lot) {
+        for (int chunk = 0; chunk < options_.schedule.chunks; ++chunk) {
+            for (int microBatch = first; microBatch < std::min(first + lot, microBatches); ++microBatch) {
+                passes.push_back({ .kind = ActionKind::Forward, .microBatch = microBatch, .chunk = chunk });
+                if (!isFirstPart(chunk))
+                    arrivals.push_back(microBatch);
+            }
+        }
     }
+    if (activationsIn_)
+        activationsIn_->expect(arrivals);
     double loss = 0;
-    for (int microBatch = 0; microBatch < microBatches; ++microBatch) {
-        const Batch batch = load(source, microBatch);
-        MicroBatch input{ .number = static_cast<std::uint16_t>(microBatch),
-            .tokens = batch.tokens,
-            .hiddenIn = {},
-            .targets = batch.targets };
-        if (activationsIn_)
-            input.hiddenIn = activationsIn_->take();
-        const std::span<float> output = activationsOut_ ? activationsOut_->buffer() : std::span<float>();
-        loss += stage_.evaluate(input, output);
-        if (activationsIn_)
-            activationsIn_->release();
-        if (activationsOut_)
-            activationsOut_->send(microBatch);
-    }
+    for (const Action& pass : passes)
+        loss += evaluate(pass, source);
+    return loss;
+}
+
+double PipelineRunner::evaluate(const Action& action, const BatchSource& source)
+{
+    const Batch batch = load(source, action);
+    MicroBatch input{ .chunk = action.chunk,
+        .number = static_cast<std::uint16_t>(action.microBatch),
+        .tokens = isFirstPart(action.chunk) ? batch.tokens : std::span<const std::int32_t>(),
+        .hiddenIn = {},
+        .targets = isLastPart(action.chunk) ? batch.targets : std::span<const std::int32_t>() };
+    const bool receives = !isFirstPart(action.chunk), sends = !isLastPart(action.chunk);
+    if (receives)
+        input.hiddenIn = activationsIn_->take();
+    const double loss = stage_.evaluate(input, sends ? activationsOut_->buffer() : std::span<float>());
+    if (receives)
+        activationsIn_->release();
+    if (sends)
+        activationsOut_->send(action.microBatch);
     return loss;
 }
 

@@ -32,7 +32,8 @@ public:
     /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).
     using BatchSource = std::function<Batch(int microBatch)>;
 
-    /// Sets the stage's hooks. The stage needs as many slots as peakActivations() of its list.
+    /// Sets the stage's hooks. Each chunk of the stage needs as many slots as peakActivations() of its list, and defers
+    /// weights where the schedule splits backward passes.
     PipelineRunner(const Options& options, GptStage& stage, Communicator& communicator, tracing::Recorder& recorder);
 
     /// One step: all micro-batches forward and backward, gradients summed over the replicas. Gives the loss summed over
@@ -50,21 +51,35 @@ public:
 private:
     tracing::OpenSpan bubble(
         tracing::BubblePhase phase, tracing::Pass next, std::optional<int> microBatch, int awaitedStage);
-    bool isFirst() const { return options_.stage == 0; }
-    bool isLast() const { return options_.stage + 1 == options_.schedule.stages; }
+    bool isFirstPart(int chunk) const { return options_.stage == 0 && chunk == 0; }
+    bool isLastPart(int chunk) const
+    {
+        return options_.stage + 1 == options_.schedule.stages && chunk + 1 == options_.schedule.chunks;
+    }
+    /// Stages form a ring where they have several chunks.
+    int stageBefore() const { return (options_.stage + options_.schedule.stages - 1) % options_.schedule.stages; }
+    int stageAfter() const { return (options_.stage + 1) % options_.schedule.stages; }
     const std::vector<Action>& actions() const
     {
         return options_.schedule.actions[static_cast<std::size_t>(options_.stage)];
     }
-    HiddenLink linkTo(int stage, const char* name) const;
+    enum class Channel { Activations, Gradients };
+    HiddenLink linkTo(int stage, Channel channel) const;
+    std::vector<int> arriving(ActionKind kind) const;
     tracing::OpenSpan range(tracing::LocalName name, tracing::RangeKind kind, int microBatch);
-    Batch load(const BatchSource& source, int microBatch);
+    Batch load(const BatchSource& source, const Action& action);
     std::span<const float> take(Inbox& inbox, tracing::Pass next, int awaitedStage);
     double forward(const Action& action, const BatchSource& source, float lossScale);
+    double evaluate(const Action& action, const BatchSource& source);
     void backward(const Action& action);
+    void backwardWeights(const Action& action);
+    bool isLastOfChunk(const Action& action) const;
     void finishSums();
     StageHooks hooks();
-    int slotOf(int microBatch) const;
+    int slotOf(const Action& action) const
+    {
+        return action.microBatch % slots_[static_cast<std::size_t>(action.chunk)];
+    }
 
     Options options_;
     GptStage& stage_;
@@ -73,11 +88,11 @@ private:
     std::optional<Inbox> activationsIn_, gradientsIn_;
     std::optional<Outbox> activationsOut_, gradientsOut_;
     std::optional<GradientBuckets> buckets_;
-    int slots_ = 1;
-    bool sumsGradients_ = false; ///< the last backward pass of the step is under way
+    std::vector<int> slots_; ///< of each chunk
+    bool sumsGradients_ = false; ///< a chunk's last backward pass of the step is under way
     tracing::BubblePhase phase_ = tracing::BubblePhase::Fill;
     struct Names {
-        tracing::LocalName microBatch, forward, backward, data, waitForSums;
+        tracing::LocalName microBatch, forward, backward, weights, data, waitForSums;
     } names_;
 };
 

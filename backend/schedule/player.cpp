@@ -1,15 +1,16 @@
 #include "backend/schedule/player.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <set>
-#include <utility>
+#include <tuple>
 
 namespace rankscope::backend {
 
 namespace {
 
-/// Runs a schedule event by event: ends_[stage][kind][microBatch] is when an action ended, absent while it has not run.
+/// Runs a schedule event by event: an action's end is absent while it has not run.
 class Run {
 public:
     Run(const Schedule& schedule, const ActionTimes& times)
@@ -20,8 +21,9 @@ public:
         , clock_(stages_, 0)
         , played_{ .duration = 0, .stages = std::vector<Played::Stage>(stages_) }
     {
-        const std::vector<std::optional<std::int64_t>> none(static_cast<std::size_t>(schedule.microBatches));
-        ends_.assign(stages_, { none, none });
+        const std::size_t parts = stages_ * static_cast<std::size_t>(schedule.chunks);
+        forwardEnds_.resize(parts * static_cast<std::size_t>(schedule.microBatches));
+        backwardEnds_ = forwardEnds_;
         while (anyStageMoves()) { }
     }
 
@@ -49,22 +51,46 @@ public:
 private:
     using Ends = std::vector<std::optional<std::int64_t>>;
 
-    Ends& ends(std::size_t stage, ActionKind kind) { return ends_[stage][kind == ActionKind::Forward ? 0 : 1]; }
+    /// Of the model's part-th part.
+    std::optional<std::int64_t>& end(Ends& ends, std::size_t part, const Action& action)
+    {
+        return ends[part * static_cast<std::size_t>(schedule_.microBatches)
+            + static_cast<std::size_t>(action.microBatch)];
+    }
+    std::size_t partOf(std::size_t stage, const Action& action) const
+    {
+        return static_cast<std::size_t>(action.chunk) * stages_ + stage;
+    }
 
     /// When the action's input is there; none while what makes it has not run.
     std::optional<std::int64_t> inputAt(std::size_t stage, const Action& action)
     {
-        const auto microBatch = static_cast<std::size_t>(action.microBatch);
+        const std::size_t part = partOf(stage, action);
+        if (action.kind == ActionKind::BackwardWeight)
+            return end(backwardEnds_, part, action);
         if (action.kind == ActionKind::Forward)
-            return stage == 0 ? std::optional<std::int64_t>(0)
-                              : arrival(ends(stage - 1, ActionKind::Forward)[microBatch]);
-        if (stage + 1 == stages_)
-            return ends(stage, ActionKind::Forward)[microBatch];
-        return arrival(ends(stage + 1, ActionKind::Backward)[microBatch]);
+            return part == 0 ? std::optional<std::int64_t>(0) : arrival(end(forwardEnds_, part - 1, action));
+        if (part + 1 == stages_ * static_cast<std::size_t>(schedule_.chunks))
+            return end(forwardEnds_, part, action);
+        return arrival(end(backwardEnds_, part + 1, action));
     }
     std::optional<std::int64_t> arrival(std::optional<std::int64_t> sent) const
     {
         return sent ? std::optional(*sent + times_.transfer) : std::nullopt;
+    }
+    std::int64_t lengthOf(ActionKind kind) const
+    {
+        switch (kind) {
+        case ActionKind::Forward:
+            return times_.forward;
+        case ActionKind::Backward:
+            return times_.backward;
+        case ActionKind::BackwardInput:
+            return times_.backward - times_.weight;
+        case ActionKind::BackwardWeight:
+            return times_.weight;
+        }
+        return 0;
     }
 
     bool anyStageMoves()
@@ -84,12 +110,14 @@ private:
         if (!input)
             return false;
         const std::int64_t begin = std::max(clock_[stage], *input);
-        const std::int64_t length = action.kind == ActionKind::Forward ? times_.forward : times_.backward;
+        const std::int64_t length = lengthOf(action.kind);
         Played::Stage& played = played_.stages[stage];
         (next_[stage] == 0 ? played.fill : played.steady) += begin - clock_[stage];
         played.busy += length;
         clock_[stage] = begin + length;
-        ends(stage, action.kind)[static_cast<std::size_t>(action.microBatch)] = clock_[stage];
+        if (action.kind != ActionKind::BackwardWeight)
+            end(action.kind == ActionKind::Forward ? forwardEnds_ : backwardEnds_, partOf(stage, action), action)
+                = clock_[stage];
         ++next_[stage];
         return true;
     }
@@ -99,28 +127,40 @@ private:
     std::size_t stages_;
     std::vector<std::size_t> next_;
     std::vector<std::int64_t> clock_;
-    std::vector<std::vector<Ends>> ends_;
+    Ends forwardEnds_, backwardEnds_;
     Played played_;
 };
 
 std::string describe(std::size_t stage, const Action& action)
 {
-    return std::string(action.kind == ActionKind::Forward ? "forward" : "backward") + " of micro-batch "
-        + std::to_string(action.microBatch) + " on stage " + std::to_string(stage);
+    static constexpr std::array<const char*, 4> kinds{ "forward", "backward", "input gradients", "weight gradients" };
+    return kinds[static_cast<std::size_t>(action.kind)] + std::string(" of micro-batch ")
+        + std::to_string(action.microBatch) + (action.chunk > 0 ? ", chunk " + std::to_string(action.chunk) : "")
+        + " on stage " + std::to_string(stage);
 }
 
 std::optional<std::string> faultInOrder(const Schedule& schedule, std::size_t stage)
 {
-    std::set<std::pair<ActionKind, int>> seen;
+    using enum ActionKind;
+    std::set<std::tuple<ActionKind, int, int>> seen;
+    int open = 0; // passes that still lack their end
     for (const Action& action : schedule.actions[stage]) {
-        if (action.microBatch < 0 || action.microBatch >= schedule.microBatches)
+        const auto has = [&](ActionKind kind) { return seen.contains({ kind, action.microBatch, action.chunk }); };
+        if (action.microBatch < 0 || action.microBatch >= schedule.microBatches || action.chunk < 0
+            || action.chunk >= schedule.chunks)
             return describe(stage, action) + " is none of the step's";
-        if (action.kind == ActionKind::Backward && !seen.contains({ ActionKind::Forward, action.microBatch }))
+        if (action.kind != Forward && !has(Forward))
             return describe(stage, action) + " comes before its forward";
-        if (!seen.insert({ action.kind, action.microBatch }).second)
+        if (action.kind == BackwardWeight && !has(BackwardInput))
+            return describe(stage, action) + " comes before its input gradients";
+        if (has(action.kind) || (action.kind == Backward && has(BackwardInput))
+            || (action.kind == BackwardInput && has(Backward)))
             return describe(stage, action) + " comes twice";
+        seen.insert({ action.kind, action.microBatch, action.chunk });
+        open += action.kind == Forward ? 1 : action.kind == BackwardInput ? 0 : -1;
     }
-    if (seen.size() != 2 * static_cast<std::size_t>(schedule.microBatches))
+    const int passes = static_cast<int>(std::ranges::count(schedule.actions[stage], Forward, &Action::kind));
+    if (open != 0 || passes != schedule.microBatches * schedule.chunks)
         return "stage " + std::to_string(stage) + " leaves out an action";
     return std::nullopt;
 }

@@ -9,10 +9,11 @@
 
 namespace rankscope::backend {
 
-/// How long things take, in any one unit. The same on every stage: balanced.
+/// How long actions take, in any one unit; of a chunk, where stages have several. The same on every stage: balanced.
 struct ActionTimes {
     std::int64_t forward = 1;
-    std::int64_t backward = 2;
+    std::int64_t backward = 2; ///< of inputs and weights
+    std::int64_t weight = 1; ///< the weights' share of it
     std::int64_t transfer = 0; ///< from the end of an action to where its output is needed
 };
 
@@ -31,8 +32,8 @@ struct Played {
     std::vector<Stage> stages;
 };
 
-/// Why a schedule cannot run: an action that is missing or doubled, a backward before its forward, or stages that wait
-/// for each other for ever. Empty if it can.
+/// Why a schedule cannot run: an action that is missing, doubled or out of order (backward before its forward, weights
+/// before inputs), or stages that wait for each other for ever. Empty if it can.
 std::optional<std::string> faultOf(const Schedule& schedule);
 
 /// Plays a schedule without a fault (see faultOf).

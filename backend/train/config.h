@@ -18,6 +18,7 @@ struct Config {
     struct Parallel {
         int dp = 1, tp = 1, pp = 1, ep = 1;
         std::string schedule = "1f1b";
+        int chunks = 2; ///< see chunksPerStage()
         int bucketKb = 1024;
         std::string comm = "overlapped";
     } parallel;
@@ -64,6 +65,7 @@ struct Config {
     std::vector<Link> links;
 
     MeshSizes meshSizes() const { return { parallel.dp, parallel.tp, parallel.pp, parallel.ep }; }
+    int chunksPerStage() const { return parallel.schedule == "interleaved" ? parallel.chunks : 1; }
     /// Sequences of one update over all replicas.
     int globalBatch() const { return batch.microBatch * batch.microBatches * parallel.dp; }
     std::int64_t tokensPerStep() const { return static_cast<std::int64_t>(globalBatch()) * model.sequence; }

@@ -1,5 +1,7 @@
 #include "backend/train/config_keys.h"
 
+#include "tracing/model/pipeline_schedule.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,7 +41,10 @@ const std::vector<ConfigKey>& table()
         { "parallel.ep", "ranks that split the experts; more than 1 is not available yet", RS_FIELD(int, parallel.ep),
             1, 1 },
         { "parallel.schedule", "order of forward and backward passes on a stage",
-            RS_FIELD(std::string, parallel.schedule), 0, 0, { "1f1b" } },
+            RS_FIELD(std::string, parallel.schedule), 0, 0,
+            { tracing::scheduleNames().begin(), tracing::scheduleNames().end() } },
+        { "parallel.chunks", "model chunks of a stage with the interleaved schedule", RS_FIELD(int, parallel.chunks), 1,
+            1000 },
         { "parallel.bucket_kb", "kB (1024 bytes) of gradients that the replicas sum in one all-reduce",
             RS_FIELD(int, parallel.bucketKb), 1, 1 << 20 },
         { "parallel.comm",

@@ -29,6 +29,10 @@ std::string divisorsOf(int number)
 void checkModel(const Config& config, std::vector<std::string>& problems)
 {
     const GptConfig& model = config.model;
+    if (const int perStage = model.layers / config.parallel.pp;
+        model.layers % config.parallel.pp == 0 && perStage % config.chunksPerStage() != 0)
+        problems.push_back(fmt::format("parallel.chunks = {}: must divide the {} layers of a stage; allowed is {}",
+            config.parallel.chunks, perStage, divisorsOf(perStage)));
     if (model.layers % config.parallel.pp != 0)
         problems.push_back(fmt::format("parallel.pp = {}: must divide model.layers = {}; allowed is {}",
             config.parallel.pp, model.layers, divisorsOf(model.layers)));
@@ -47,6 +51,22 @@ void checkDevice(const Config& config, std::vector<std::string>& problems)
 {
     if (config.train.device == "cuda")
         problems.push_back(fmt::format("train.device = cuda: {}; allowed here is auto, cpu", whyNoGpu()));
+}
+
+void checkSchedule(const Config& config, std::vector<std::string>& problems)
+{
+    if (config.parallel.schedule != "interleaved")
+        return;
+    const int pp = config.parallel.pp, microBatches = config.batch.microBatches;
+    if (pp == 1)
+        problems.emplace_back(
+            "parallel.schedule = interleaved: needs stages; allowed with parallel.pp = 1 is 1f1b, gpipe, "
+            "zb-h1");
+    else if (microBatches % pp != 0)
+        problems.push_back(
+            fmt::format("batch.micro_batches = {}: must be a multiple of parallel.pp with the interleaved "
+                        "schedule; allowed is {}, {}, {} and so on",
+                microBatches, pp, 2 * pp, 3 * pp));
 }
 
 void checkCheckpoints(const Config& config, std::vector<std::string>& problems)
@@ -98,6 +118,7 @@ std::vector<std::string> problemsOf(const Config& config)
     if (const auto mesh = Mesh::create(config.meshSizes()); !mesh)
         problems.push_back(mesh.error().message());
     checkModel(config, problems);
+    checkSchedule(config, problems);
     checkLinks(config, problems);
     checkDevice(config, problems);
     checkCheckpoints(config, problems);
@@ -107,8 +128,20 @@ std::vector<std::string> problemsOf(const Config& config)
 
 Schedule scheduleOf(const Config& config)
 {
-    RS_CHECK(config.parallel.schedule == "1f1b", "the table of keys knows the schedules");
-    return oneForwardOneBackward(config.parallel.pp, config.batch.microBatches);
+    auto schedule = tracing::scheduleByName(
+        config.parallel.schedule, config.parallel.pp, config.batch.microBatches, config.chunksPerStage());
+    RS_CHECK(schedule, "a configuration without problems has a schedule");
+    return *schedule;
+}
+
+std::vector<GptStage::Options::Chunk> chunksOf(const Config& config, const Schedule& schedule, int stage)
+{
+    std::vector<GptStage::Options::Chunk> chunks;
+    for (int chunk = 0; chunk < schedule.chunks; ++chunk)
+        chunks.push_back(
+            { .slice = sliceOf(config.model, chunk * schedule.stages + stage, schedule.stages * schedule.chunks),
+                .slots = std::max(1, peakActivations(schedule, stage, chunk)) });
+    return chunks;
 }
 
 Layout layOut(const Config& config)
@@ -119,17 +152,17 @@ Layout layOut(const Config& config)
         .parameters = static_cast<std::int64_t>(parameterCount(config.model, wholeModel(config.model))) };
     for (int rank = 0; rank < config.meshSizes().worldSize(); ++rank) {
         const MeshPlace place = layout.mesh.placeOf(rank);
-        const StageSlice slice = sliceOf(config.model, place.pp, config.parallel.pp);
-        const auto parameters = static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
-        const auto activations = static_cast<std::int64_t>(
-            activationBytes(config.model, slice, config.batch.microBatch, config.parallel.tp));
-        layout.ranks.push_back({ .rank = rank,
-            .place = place,
-            .slice = slice,
-            .parameters = parameters,
-            .weightBytes = 8 * parameters,
-            .optimizerBytes = 8 * parameters,
-            .activationBytes = activations * std::max(1, peakActivations(layout.schedule, place.pp)) });
+        RankPlan plan{ .rank = rank, .place = place, .chunks = chunksOf(config, layout.schedule, place.pp) };
+        for (const auto& [slice, slots] : plan.chunks) {
+            plan.parameters += static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
+            std::size_t kept = activationBytes(config.model, slice, config.batch.microBatch, config.parallel.tp);
+            if (splitsBackward(layout.schedule))
+                kept += deferredBytes(config.model, slice, config.batch.microBatch, config.parallel.tp);
+            plan.activationBytes += static_cast<std::int64_t>(kept) * slots;
+        }
+        plan.weightBytes = 8 * plan.parameters;
+        plan.optimizerBytes = 8 * plan.parameters;
+        layout.ranks.push_back(std::move(plan));
     }
     return layout;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/comm/mesh.h"
+#include "backend/model/gpt_stage.h"
 #include "backend/schedule/schedule.h"
 #include "backend/train/config.h"
 
@@ -14,7 +15,7 @@ namespace rankscope::backend {
 struct RankPlan {
     int rank = 0;
     MeshPlace place;
-    StageSlice slice;
+    std::vector<GptStage::Options::Chunk> chunks;
     std::int64_t parameters = 0;
     std::int64_t weightBytes = 0; ///< values and gradients
     std::int64_t optimizerBytes = 0; ///< AdamW's two moments
@@ -37,6 +38,9 @@ std::vector<std::string> problemsOf(const Config& config);
 
 /// What will work but not well on this machine.
 std::vector<std::string> warningsOf(const Config& config);
+
+/// The parts of the model that a stage holds, each with room for the micro-batches that the schedule keeps at once.
+std::vector<GptStage::Options::Chunk> chunksOf(const Config& config, const Schedule& schedule, int stage);
 
 /// A configuration without problems, laid out.
 Layout layOut(const Config& config);

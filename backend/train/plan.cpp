@@ -14,8 +14,8 @@ namespace rankscope::backend {
 
 namespace {
 
-/// Backward costs twice a forward: two matrix products for each one.
-constexpr ActionTimes kBalanced{ .forward = 1, .backward = 2, .transfer = 0 };
+/// Backward costs twice a forward: two matrix products for each one, one of them for the weights.
+constexpr ActionTimes kBalanced{ .forward = 1, .backward = 2, .weight = 1, .transfer = 0 };
 
 class PlanWriter {
 public:
@@ -91,8 +91,11 @@ private:
         member("dp", rank.place.dp);
         member("tp", rank.place.tp);
         member("ep", rank.place.ep);
-        member("first_layer", rank.slice.firstLayer);
-        member("layers", rank.slice.layerCount);
+        int layers = 0;
+        for (const auto& chunk : rank.chunks)
+            layers += chunk.slice.layerCount;
+        member("first_layer", rank.chunks.front().slice.firstLayer);
+        member("layers", layers);
         member("parameters", rank.parameters);
         member("weight_bytes", rank.weightBytes);
         member("optimizer_bytes", rank.optimizerBytes);

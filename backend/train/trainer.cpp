@@ -17,12 +17,13 @@ namespace {
 
 GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
 {
+    const Schedule schedule = scheduleOf(config);
     return { .config = config.model,
-        .slice = sliceOf(config.model, place.pp, config.parallel.pp),
+        .chunks = chunksOf(config, schedule, place.pp),
         .part = { .parts = config.parallel.tp, .index = place.tp },
         .sequences = config.batch.microBatch,
-        .slots = std::max(1, peakActivations(scheduleOf(config), place.pp)),
-        .seed = static_cast<std::uint64_t>(config.train.seed) };
+        .seed = static_cast<std::uint64_t>(config.train.seed),
+        .defersWeights = splitsBackward(schedule) };
 }
 
 PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, int rank, const RankGroups& groups)

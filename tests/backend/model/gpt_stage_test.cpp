@@ -28,7 +28,7 @@ struct Whole {
     double train(const Batch& batch)
     {
         const double loss = stage.forward(batch.whole(), {});
-        stage.backward(0, {}, {});
+        stage.backward(0, 0, {}, {});
         return loss;
     }
 };
@@ -86,7 +86,7 @@ TEST(GptStage, GradientsAddOverMicroBatchesAndScaleWithTheLoss)
     MicroBatch doubled = batch.whole();
     doubled.lossScale = 2;
     model.stage.forward(doubled, {});
-    model.stage.backward(0, {}, {});
+    model.stage.backward(0, 0, {}, {});
     for (std::size_t i = 0; i < once.size(); ++i)
         ASSERT_NEAR(model.stage.gradients()[i], 3 * once[i], 1e-4 * (1 + std::abs(once[i])));
     model.stage.zeroGradients();
@@ -108,9 +108,9 @@ TEST(GptStage, TwoStagesAreOneBitForBit)
         EXPECT_EQ(loss, whole.stage.forward(batch.whole(slot), {}));
     }
     for (int slot = 0; slot < 2; ++slot) {
-        second.backward(slot, {}, gradient);
-        first.backward(slot, gradient, {});
-        whole.stage.backward(slot, {}, {});
+        second.backward(0, slot, {}, gradient);
+        first.backward(0, slot, gradient, {});
+        whole.stage.backward(0, slot, {}, {});
     }
     std::map<std::string, std::vector<float>> expected;
     for (const Parameter& parameter : whole.stage.parameters())

@@ -39,7 +39,8 @@ Result runLayer(bool cut)
     if (cut)
         runner.setHooks({ .betweenKernels = [&] { ++result.kernels; }, .gradientsReady = {} });
     linear.forward(runner, result.y.data(), x.data(), kLayerRows);
-    linear.backward(runner, result.dx.data(), dy.data(), x.data(), kLayerRows);
+    linear.addGradients(runner, dy.data(), x.data(), kLayerRows);
+    linear.inputGradient(runner, result.dx.data(), dy.data(), kLayerRows);
     result.gradients = test::copyOf(store.gradients());
     return result;
 }

@@ -25,7 +25,7 @@ inline std::unique_ptr<tracing::Recorder> silentRecorder() { return tracing::Rec
 
 inline GptStage::Options options(const StageSlice& slice, int slots = 1)
 {
-    return { .config = kTiny, .slice = slice, .sequences = kSequences, .slots = slots, .seed = 5 };
+    return { .config = kTiny, .chunks = { { slice, slots } }, .sequences = kSequences, .seed = 5 };
 }
 
 inline std::vector<float> copyOf(std::span<const float> values) { return { values.begin(), values.end() }; }

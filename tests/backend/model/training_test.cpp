@@ -21,7 +21,7 @@ double trainedLoss(int steps, std::vector<float>* weights = nullptr)
     for (int step = 1; step <= steps; ++step) {
         stage.zeroGradients();
         loss = stage.forward({ .tokens = tokens, .targets = targets, .lossScale = 1.0F / kRows }, {}) / kRows;
-        stage.backward(0, {}, {});
+        stage.backward(0, 0, {}, {});
         kernels::cpu::adamwStep(stage.values().data(), moment1.data(), moment2.data(), stage.gradients().data(),
             static_cast<std::int64_t>(stage.values().size()), { .learningRate = 1e-2F, .step = step });
     }

@@ -113,7 +113,7 @@ TEST(Layout, StagesShareTheParametersAndReplicasRepeatThem)
     EXPECT_EQ(layout.ranks[0].parameters + layout.ranks[2].parameters, layout.parameters);
     EXPECT_EQ(layout.ranks[0].parameters, layout.ranks[1].parameters);
     EXPECT_EQ(layout.ranks[3].place, (MeshPlace{ .dp = 1, .tp = 0, .pp = 1, .ep = 0 }));
-    EXPECT_TRUE(layout.ranks[2].slice.hasHead);
+    EXPECT_TRUE(layout.ranks[2].chunks.front().slice.hasHead);
     // fp32 values, gradients and two moments: 16 bytes a parameter.
     EXPECT_EQ(layout.ranks[0].weightBytes + layout.ranks[0].optimizerBytes, 16 * layout.ranks[0].parameters);
     // Stage 0 of two keeps two micro-batches, the last one.

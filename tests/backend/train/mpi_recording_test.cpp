@@ -46,8 +46,8 @@ TEST(MpiRecording, APipelinesMessagesMatchAndItsBubblesNameWhomTheyAwait)
             "(SELECT kind, count(*) AS n FROM range WHERE kind IN (1, 2, 3, 4, 5, 9) GROUP BY kind ORDER BY kind)"),
         // On 2 ranks: steps, 8 actions a step, as many forwards as backwards, updates, start.
         "1x6,2x48,3x24,4x24,5x6,9x2");
-    // Stage 1 cannot begin before stage 0 has sent: its fill bubble awaits rank 0, but for steps in which the system let
-    // stage 1 run only after that.
+    // Stage 1 cannot begin before stage 0 has sent: its fill bubble awaits rank 0, but for steps in which the system
+    // let stage 1 run only after that.
     EXPECT_EQ(run.value("SELECT count(*) BETWEEN 1 AND 3 FROM bubble "
                         "WHERE stage = 1 AND phase = 0 AND awaited_rank = 0 AND micro_batch = 0"),
         "1");
@@ -88,6 +88,19 @@ TEST(MpiRecording, ProvenanceIsThereWithThePeakAndItsSource)
     EXPECT_EQ(run.value("SELECT group_concat(name || ' [' || unit || ']', ', ') FROM "
                         "(SELECT name, unit FROM lane WHERE kind = 4 ORDER BY name)"),
         "cpu [cores], gradient norm [], loss [nats], memory [bytes], throughput [tokens/s]");
+}
+
+TEST(MpiRecording, ChunksSendActivationsAndGradientsTheSameWayAndTheirMessagesMatch)
+{
+    const RecordedRun run(2,
+        { "parallel.pp=2", "parallel.schedule=interleaved", "parallel.chunks=2", "batch.micro_batches=4",
+            "train.steps=3", "train.validate_every=0" });
+    // Four parts of the model: 3 steps x 4 micro-batches x 3 boundaries, one message each way.
+    EXPECT_EQ(run.value("SELECT count(*) FROM collective_match WHERE op = 10 AND parts_present = 2"), "72");
+    EXPECT_EQ(run.value("SELECT count(*) FROM collective_match WHERE parts_present < parts_expected"), "0");
+    EXPECT_EQ(run.value("SELECT count(*) FROM collective s JOIN collective r ON r.instance = s.instance AND r.op = 11 "
+                        "WHERE s.op = 10 AND s.micro_batch <> r.micro_batch"),
+        "0");
 }
 
 } // namespace rankscope::backend

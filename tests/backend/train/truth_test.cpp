@@ -32,6 +32,12 @@ void spread(Config& config, int dp, int tp, int pp)
     config.parallel.pp = pp;
 }
 
+void schedule(Config& config, const char* name, int dp, int pp)
+{
+    spread(config, dp, 1, pp);
+    config.parallel.schedule = name;
+}
+
 const Case kCases[] = {
     { "dp2", [](Config& c) { spread(c, 2, 1, 1); } },
     { "dp4", [](Config& c) { spread(c, 4, 1, 1); } },
@@ -45,6 +51,18 @@ const Case kCases[] = {
         [](Config& c) {
             spread(c, 2, 1, 1);
             c.parallel.comm = "naive";
+        } },
+    { "gpipe", [](Config& c) { schedule(c, "gpipe", 1, 2); } },
+    { "gpipe4", [](Config& c) { schedule(c, "gpipe", 1, 4); } },
+    { "interleaved", [](Config& c) { schedule(c, "interleaved", 1, 2); } },
+    { "interleavedDp2", [](Config& c) { schedule(c, "interleaved", 2, 2); } },
+    { "zeroBubble", [](Config& c) { schedule(c, "zb-h1", 1, 2); } },
+    { "zeroBubble4", [](Config& c) { schedule(c, "zb-h1", 1, 4); } },
+    { "zeroBubbleDp2", [](Config& c) { schedule(c, "zb-h1", 2, 2); } },
+    { "zeroBubbleTp2",
+        [](Config& c) {
+            schedule(c, "zb-h1", 1, 2);
+            c.parallel.tp = 2;
         } },
     { "dp2tp2pp2", [](Config& c) { spread(c, 2, 2, 2); } },
 };

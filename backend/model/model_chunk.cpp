@@ -1,0 +1,155 @@
+#include "backend/model/model_chunk.h"
+
+#include "tracing/model/check.h"
+
+#include <algorithm>
+
+namespace rankscope::backend {
+
+ModelChunk::Layer::Layer(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options, int index)
+    : mlp(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
+    , attention(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
+{
+}
+
+ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool defersWeights)
+{
+    const std::size_t rows = rowCount(options.config, options.sequences);
+    const auto width = static_cast<std::size_t>(options.config.width);
+    for (int i = 0; i < 2 * layers + 1; ++i)
+        hidden.emplace_back(rows * width);
+    for (int i = 0; i < layers; ++i) {
+        attention.emplace_back(options.config, options.part, options.sequences, defersWeights);
+        mlp.emplace_back(rows, width, options.part, defersWeights);
+    }
+    if (slice.hasHead) {
+        head.emplace(options.config, options.part, options.sequences);
+        head->defersWeights = defersWeights;
+    }
+    if (slice.hasEmbedding)
+        embeddingGradient = Buffer(rows * width);
+}
+
+ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options,
+    const GptStage::Options::Chunk& chunk)
+    : options_(options)
+    , slice_(chunk.slice)
+    , begin_(store.used())
+    , rows_(rowCount(options.config, options.sequences))
+    , hiddenCount_(rows_ * static_cast<std::size_t>(options.config.width))
+{
+    RS_CHECK(slice_.layerCount > 0, "a chunk has layers");
+    if (slice_.hasHead)
+        head_.emplace(store, runner, options.config, options.part, options.sequences);
+    ends_.push_back(store.used());
+    for (int i = slice_.layerCount - 1; i >= 0; --i) {
+        layers_.emplace_back(store, runner, options, slice_.firstLayer + i);
+        ends_.push_back(store.used());
+    }
+    std::ranges::reverse(layers_);
+    if (slice_.hasEmbedding)
+        embedding_.emplace(store, runner, options.config, options.sequences);
+    ends_.push_back(store.used());
+    for (int i = 0; i < chunk.slots; ++i)
+        slots_.emplace_back(options, slice_, slice_.layerCount, options.defersWeights);
+}
+
+double ModelChunk::forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut)
+{
+    return forward(runner, slots_.at(static_cast<std::size_t>(batch.slot)), batch, hiddenOut);
+}
+
+double ModelChunk::evaluate(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut)
+{
+    if (!evaluation_)
+        evaluation_.emplace(options_, slice_, 1, false);
+    return forward(runner, *evaluation_, batch, hiddenOut);
+}
+
+double ModelChunk::forward(
+    KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut) const
+{
+    RS_CHECK(hiddenOut.size() == (head_ ? 0 : hiddenCount_), "hiddenOut must be (B, T, C), empty on the last part");
+    runner.begin(tracing::Pass::Forward, batch.number);
+    slot.number = batch.number;
+    enter(runner, slot, batch);
+    const std::size_t blocks = 2 * layers_.size();
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        // The last block of a chunk without head writes to the caller.
+        float* out = 2 * i + 2 == blocks && !head_ ? hiddenOut.data() : slot.input(2 * i + 2);
+        layers_[i].attention.forward(
+            runner, slot.attention[i % slot.attention.size()], slot.input(2 * i + 1), slot.input(2 * i));
+        layers_[i].mlp.forward(runner, slot.mlp[i % slot.mlp.size()], out, slot.input(2 * i + 1));
+    }
+    if (!head_)
+        return 0;
+    RS_CHECK(batch.targets.size() == rows_, "targets must be (B, T)");
+    slot.head->lossScale = batch.lossScale;
+    return head_->forward(runner, *slot.head, slot.input(blocks), batch.targets);
+}
+
+void ModelChunk::enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const
+{
+    if (embedding_) {
+        RS_CHECK(batch.tokens.size() == rows_, "tokens must be (B, T)");
+        embedding_->forward(runner, slot.tokens, slot.input(0), batch.tokens);
+    } else {
+        RS_CHECK(batch.hiddenIn.size() == hiddenCount_, "hiddenIn must be (B, T, C)");
+        std::ranges::copy(batch.hiddenIn, slot.input(0));
+    }
+}
+
+void ModelChunk::backward(KernelRunner& runner, int index, std::span<const float> hiddenOutGradient,
+    std::span<float> hiddenInGradient, Workspace& workspace)
+{
+    RS_CHECK(hiddenOutGradient.size() == (head_ ? 0 : hiddenCount_), "empty on the last part, else (B, T, C)");
+    RS_CHECK(hiddenInGradient.size() == (embedding_ ? 0 : hiddenCount_), "empty on the first part, else (B, T, C)");
+    Slot& slot = slots_.at(static_cast<std::size_t>(index));
+    const auto done = [&](std::size_t group) {
+        if (!options_.defersWeights)
+            ready(runner, group);
+    };
+    runner.begin(tracing::Pass::Backward, slot.number);
+    // The gradient of the residual stream, in place from the end to the beginning.
+    float* gradient = embedding_ ? slot.embeddingGradient.data() : hiddenInGradient.data();
+    if (head_)
+        head_->backward(runner, *slot.head, gradient, slot.input(2 * layers_.size()), workspace);
+    else
+        std::ranges::copy(hiddenOutGradient, gradient);
+    done(0);
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+        layers_[i].mlp.backward(runner, slot.mlp[i], gradient, slot.input(2 * i + 1), workspace);
+        layers_[i].attention.backward(runner, slot.attention[i], gradient, slot.input(2 * i), workspace);
+        done(layers_.size() - i);
+    }
+    if (embedding_ && !options_.defersWeights)
+        embedding_->backward(runner, slot.tokens, gradient);
+    done(layers_.size() + 1);
+}
+
+void ModelChunk::backwardWeights(KernelRunner& runner, int index)
+{
+    RS_CHECK(options_.defersWeights, "a stage that defers weights");
+    Slot& slot = slots_.at(static_cast<std::size_t>(index));
+    runner.begin(tracing::Pass::Weight, slot.number);
+    if (head_)
+        head_->backwardWeights(runner, *slot.head);
+    ready(runner, 0);
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+        layers_[i].mlp.backwardWeights(runner, slot.mlp[i]);
+        layers_[i].attention.backwardWeights(runner, slot.attention[i]);
+        ready(runner, layers_.size() - i);
+    }
+    if (embedding_)
+        embedding_->backward(runner, slot.tokens, slot.embeddingGradient.data());
+    ready(runner, layers_.size() + 1);
+}
+
+void ModelChunk::ready(KernelRunner& runner, std::size_t group) const
+{
+    const std::size_t begin = group == 0 ? begin_ : ends_[group - 1];
+    if (begin < ends_[group])
+        runner.gradientsReady(begin, ends_[group]);
+}
+
+} // namespace rankscope::backend

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "backend/model/attention_block.h"
+#include "backend/model/embedding_layer.h"
+#include "backend/model/gpt_stage.h"
+#include "backend/model/head_layer.h"
+#include "backend/model/mlp_block.h"
+
+#include <optional>
+#include <vector>
+
+namespace rankscope::backend {
+
+/// A range of a GPT's layers with what stands before and after them, and the activations of its micro-batches in flight.
+class ModelChunk {
+public:
+    ModelChunk(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options,
+        const GptStage::Options::Chunk& chunk);
+
+    // As those of GptStage.
+    double forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut);
+    double evaluate(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut);
+    void backward(KernelRunner& runner, int slot, std::span<const float> hiddenOutGradient,
+        std::span<float> hiddenInGradient, Workspace& workspace);
+    void backwardWeights(KernelRunner& runner, int slot);
+
+private:
+    struct Layer {
+        MlpBlock mlp; // first, because backward finishes it first
+        AttentionBlock attention;
+
+        Layer(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options, int index);
+    };
+
+    /// What one micro-batch keeps from forward to backward. With layers = 1 the layers of an evaluation share it in
+    /// turn.
+    struct Slot {
+        EmbeddingLayer::Saved tokens;
+        std::vector<Buffer> hidden; ///< inputs of all blocks in order, (N, C) each; then the head's
+        std::vector<AttentionBlock::Saved> attention;
+        std::vector<MlpBlock::Saved> mlp;
+        std::optional<HeadLayer::Saved> head;
+        Buffer embeddingGradient; ///< (N, C), of the first part, where no caller gives one
+        std::uint16_t number = 0;
+
+        Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool defersWeights);
+        float* input(std::size_t block) { return hidden[block % hidden.size()].data(); }
+    };
+
+    double forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut) const;
+    void enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const;
+    void ready(KernelRunner& runner, std::size_t group) const;
+
+    GptStage::Options options_;
+    StageSlice slice_;
+    std::size_t begin_; ///< of this chunk's gradients
+    std::optional<HeadLayer> head_;
+    std::vector<Layer> layers_;
+    std::optional<EmbeddingLayer> embedding_;
+    std::vector<std::size_t> ends_; ///< of the gradients of head, each layer from the last on, embedding
+    std::vector<Slot> slots_;
+    std::optional<Slot> evaluation_;
+    std::size_t rows_, hiddenCount_;
+};
+
+} // namespace rankscope::backend
