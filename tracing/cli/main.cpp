@@ -133,6 +133,14 @@ std::string oneLine(std::string text)
     return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
+std::string commandNames(CLI::App& app)
+{
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    return names;
+}
+
 int run(int argc, char** argv)
 {
     CLI::App app("Shows where a distributed training run loses its compute.", "rankscope");
@@ -167,7 +175,7 @@ int run(int argc, char** argv)
         const bool knowsCommand = !commands.empty();
         sayError(knowsCommand || first.empty() || first[0] == '-'
                 ? fmt::format("{}; see rankscope {}--help", oneLine(error.what()), knowsCommand ? first + " " : "")
-                : fmt::format("unknown command {}; expected train, collect, import, info, report, sql or open", first));
+                : fmt::format("unknown command {}; expected one of {}", first, commandNames(app)));
         return kWrongUsage;
     }
     return chosen();
@@ -180,7 +188,9 @@ int run(int argc, char** argv)
 int main(int argc, char** argv)
 {
     try {
-        return rankscope::tracing::run(argc, argv);
+        const int code = rankscope::tracing::run(argc, argv);
+        const bool isLost = rankscope::tracing::sayWhetherOutputFailed();
+        return code == rankscope::tracing::kGood && isLost ? rankscope::tracing::kOwnFault : code;
     } catch (const std::exception& error) {
         rankscope::tracing::sayError(error.what());
         return rankscope::tracing::kOwnFault;

@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -33,16 +36,27 @@ std::string csvLine(const Values& values)
     return line + "\n";
 }
 
-/// Rows go out as they come: a query may have millions.
+using Types = std::vector<TraceReader::SqlType>;
+using Type = TraceReader::SqlType;
+
+/// Rows go out as they come: a query may have millions, or no end.
 TraceReader::SqlSink csvSink()
 {
     return { [](const Values& columns) { writeOut(csvLine(columns)); },
-        [](const Values& values, const std::vector<bool>&) { return writeOut(csvLine(values)); } };
+        [](const Values& values, const Types&) { return writeOut(csvLine(values)); } };
 }
 
-/// Columns as wide as their widest cell need all rows first.
+/// Columns are as wide as the widest cell so far; few results are longer than a batch.
 struct Table {
+    static constexpr int kBatch = 1000;
     std::unique_ptr<TextTable> rows;
+    int waiting = 0;
+
+    bool flush()
+    {
+        waiting = 0;
+        return !rows || writeOut(rows->take(80));
+    }
 
     TraceReader::SqlSink sink()
     {
@@ -51,21 +65,42 @@ struct Table {
                     for (const std::string& column : columns)
                         header.push_back({ column, TextTable::Align::Left });
                     rows = std::make_unique<TextTable>(std::move(header));
+                    waiting = 1;
                 },
-            [this](const Values& values, const std::vector<bool>& isNull) {
+            [this](const Values& values, const Types& types) {
                 Values cells = values;
                 for (std::size_t i = 0; i < cells.size(); ++i) {
-                    if (isNull[i])
+                    if (types[i] == Type::Null)
                         cells[i] = "-";
                 }
                 rows->add(std::move(cells));
-                return true;
+                return ++waiting < kBatch || flush();
             } };
     }
 };
 
 struct JsonRows {
+    static constexpr int kBatch = 1000;
     JsonWriter json;
+    int waiting = 0;
+
+    bool flush()
+    {
+        waiting = 0;
+        return writeOut(json.take());
+    }
+
+    void add(const std::string& value, Type type)
+    {
+        if (type == Type::Null)
+            json.null();
+        else if (type == Type::Integer)
+            json.value(static_cast<std::int64_t>(std::stoll(value)));
+        else if (type == Type::Real)
+            json.value(std::strtod(value.c_str(), nullptr));
+        else
+            json.value(value);
+    }
 
     TraceReader::SqlSink sink()
     {
@@ -77,12 +112,12 @@ struct JsonRows {
                     json.endArray();
                     json.key("rows").beginArray();
                 },
-            [this](const Values& values, const std::vector<bool>& isNull) {
+            [this](const Values& values, const Types& types) {
                 json.beginArray();
                 for (std::size_t i = 0; i < values.size(); ++i)
-                    isNull[i] ? json.null() : json.value(values[i]);
+                    add(values[i], types[i]);
                 json.endArray();
-                return true;
+                return ++waiting < kBatch || flush();
             } };
     }
 };
@@ -106,8 +141,8 @@ int sqlCommand(const SqlArguments& arguments)
     if (arguments.json) {
         rows.json.endArray().endObject();
         writeOut(rows.json.text());
-    } else if (table.rows) {
-        writeOut(table.rows->text(80));
+    } else {
+        table.flush();
     }
     return kGood;
 }

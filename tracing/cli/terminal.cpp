@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace rankscope::tracing {
 
 namespace {
+
+int outputError = 0; ///< errno of the first write to standard output that failed
 
 bool writeAll(int descriptor, std::string_view text)
 {
@@ -37,7 +40,19 @@ void sayError(std::string_view message) { writeAll(STDERR_FILENO, fmt::format("r
 
 void sayNote(std::string_view message) { writeAll(STDERR_FILENO, fmt::format("{}\n", message)); }
 
-bool writeOut(std::string_view text) { return writeAll(STDOUT_FILENO, text); }
+bool writeOut(std::string_view text)
+{
+    if (outputError == 0 && !writeAll(STDOUT_FILENO, text))
+        outputError = errno;
+    return outputError == 0;
+}
+
+bool sayWhetherOutputFailed()
+{
+    if (outputError != 0)
+        sayError(fmt::format("write to standard output: {}", std::strerror(outputError)));
+    return outputError != 0;
+}
 
 StatusLine::StatusLine(int descriptor)
     : descriptor_(descriptor)

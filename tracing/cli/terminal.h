@@ -9,8 +9,10 @@ namespace rankscope::tracing {
 void sayError(std::string_view message);
 /// A line of news on standard error: not part of the result.
 void sayNote(std::string_view message);
-/// Writes the result; false where nobody reads it any more.
+/// Writes the result; false where it cannot be written, also on every later call.
 bool writeOut(std::string_view text);
+/// Says it where a result could not be written: a full disk must not look like an empty answer.
+bool sayWhetherOutputFailed();
 
 /// One line of a terminal that is written again and again.
 class StatusLine {

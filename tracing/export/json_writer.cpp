@@ -122,6 +122,13 @@ JsonWriter& JsonWriter::null()
     return *this;
 }
 
+std::string JsonWriter::take()
+{
+    std::string part(impl_->buffer.GetString(), impl_->buffer.GetSize());
+    impl_->buffer.Clear();
+    return part;
+}
+
 std::string JsonWriter::text() const { return std::string(impl_->buffer.GetString(), impl_->buffer.GetSize()) + "\n"; }
 
 } // namespace rankscope::tracing

@@ -42,6 +42,7 @@ public:
     }
 
     std::string text() const; ///< of the finished document, with a newline at its end
+    std::string take(); ///< what was written since the last call, for documents that do not fit in memory
 
 private:
     struct Impl;

@@ -70,17 +70,24 @@ void TextTable::add(std::vector<std::string> cells)
 
 std::string TextTable::text(std::size_t widest) const
 {
-    std::vector<std::string> header;
-    for (const Column& column : columns_)
-        header.push_back(column.title);
-    std::vector<std::vector<std::string>> lines{ header };
-    lines.insert(lines.end(), rows_.begin(), rows_.end());
+    TextTable copy = *this;
+    return copy.take(widest);
+}
 
-    std::vector<std::size_t> widths(columns_.size(), 0);
+std::string TextTable::take(std::size_t widest)
+{
+    std::vector<std::vector<std::string>> lines = std::exchange(rows_, {});
+    if (widths_.empty()) {
+        widths_.resize(columns_.size(), 0);
+        std::vector<std::string> header;
+        for (const Column& column : columns_)
+            header.push_back(column.title);
+        lines.insert(lines.begin(), std::move(header));
+    }
     for (auto& cells : lines) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
             cells[i] = cutToWidth(cells[i], widest);
-            widths[i] = std::max(widths[i], textWidth(cells[i]));
+            widths_[i] = std::max(widths_[i], textWidth(cells[i]));
         }
     }
     std::string text;
@@ -88,7 +95,7 @@ std::string TextTable::text(std::size_t widest) const
         std::string line;
         for (std::size_t i = 0; i < cells.size(); ++i) {
             line += i ? "  " : "";
-            appendPadded(line, cells[i], widths[i], columns_[i].align);
+            appendPadded(line, cells[i], widths_[i], columns_[i].align);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';

@@ -28,9 +28,13 @@ public:
     bool empty() const { return rows_.empty(); }
     /// Lines end in a newline; cells that do not fit in `widest` columns are cut.
     std::string text(std::size_t widest = 40) const;
+    /// The same for what was added since the last call, without the header from the second call on; columns only grow.
+    /// For tables that do not fit in memory.
+    std::string take(std::size_t widest = 40);
 
 private:
     std::vector<Column> columns_;
+    std::vector<std::size_t> widths_; ///< of what was taken; empty: nothing yet
     std::vector<std::vector<std::string>> rows_;
 };
 

@@ -52,6 +52,43 @@ int authorize(void* permission, int action, const char* first, const char* secon
     return allowToPerson(action, name, second != nullptr);
 }
 
+TraceReader::SqlType typeOf(sqlite3_stmt* query, int column)
+{
+    switch (sqlite3_column_type(query, column)) {
+    case SQLITE_INTEGER:
+        return TraceReader::SqlType::Integer;
+    case SQLITE_FLOAT:
+        return TraceReader::SqlType::Real;
+    case SQLITE_BLOB:
+        return TraceReader::SqlType::Blob;
+    case SQLITE_NULL:
+        return TraceReader::SqlType::Null;
+    default:
+        return TraceReader::SqlType::Text;
+    }
+}
+
+std::string literalOf(std::string_view blob)
+{
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string literal = "X'";
+    for (const char letter : blob) {
+        const auto byte = static_cast<unsigned char>(letter);
+        literal += { kDigits[byte >> 4U], kDigits[byte & 15U] };
+    }
+    return literal + "'";
+}
+
+std::string textOf(sqlite3_stmt* query, int column, TraceReader::SqlType type)
+{
+    const auto* bytes = type == TraceReader::SqlType::Blob
+        ? static_cast<const char*>(sqlite3_column_blob(query, column))
+        : reinterpret_cast<const char*>(sqlite3_column_text(query, column));
+    const auto count = static_cast<std::size_t>(sqlite3_column_bytes(query, column));
+    const std::string_view value = bytes ? std::string_view(bytes, count) : std::string_view();
+    return type == TraceReader::SqlType::Blob ? literalOf(value) : std::string(value);
+}
+
 Status handOut(Statement& query, const TraceReader::SqlSink& sink)
 {
     const int columns = sqlite3_column_count(query.handle());
@@ -61,7 +98,7 @@ Status handOut(Statement& query, const TraceReader::SqlSink& sink)
     if (sink.header)
         sink.header(names);
     std::vector<std::string> values(names.size());
-    std::vector<bool> isNull(names.size());
+    std::vector<TraceReader::SqlType> types(names.size());
     for (;;) {
         auto row = query.step();
         if (!row)
@@ -69,13 +106,10 @@ Status handOut(Statement& query, const TraceReader::SqlSink& sink)
         if (!*row)
             return Done{};
         for (std::size_t i = 0; i < names.size(); ++i) {
-            isNull[i] = query.isNull(static_cast<int>(i));
-            const auto* text = sqlite3_column_text(query.handle(), static_cast<int>(i));
-            const int bytes = sqlite3_column_bytes(query.handle(), static_cast<int>(i));
-            values[i].assign(
-                text ? reinterpret_cast<const char*>(text) : "", text ? static_cast<std::size_t>(bytes) : 0);
+            types[i] = typeOf(query.handle(), static_cast<int>(i));
+            values[i] = textOf(query.handle(), static_cast<int>(i), types[i]);
         }
-        if (sink.row && !sink.row(values, isNull))
+        if (sink.row && !sink.row(values, types))
             return Done{};
     }
 }

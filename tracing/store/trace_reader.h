@@ -71,10 +71,12 @@ public:
     /// Rises when a writer has committed; cheap enough for every frame.
     Result<std::int64_t> dataVersion();
 
-    /// Runs a person's SELECT and hands out rows as text; anything that writes is refused.
+    /// Runs a person's SELECT and hands out rows as text, a blob as SQL writes it (X'00FF'); anything that writes is
+    /// refused. `types` has each value's own type: SQLite's columns have none.
+    enum class SqlType { Null, Integer, Real, Text, Blob };
     struct SqlSink {
         std::function<void(const std::vector<std::string>& columns)> header;
-        std::function<bool(const std::vector<std::string>& values, const std::vector<bool>& isNull)>
+        std::function<bool(const std::vector<std::string>& values, const std::vector<SqlType>& types)>
             row; ///< false: stop
     };
     Status sql(const std::string& text, const SqlSink& sink);

@@ -177,6 +177,33 @@ TEST_F(Commands, SqlGivesCsvJsonAndATable)
     const auto document = json({ "sql", file, query, "--json" });
     EXPECT_EQ(document["columns"][1], "y");
     EXPECT_TRUE(document["rows"][0][1].IsNull());
+    const auto numbers = json({ "sql", file, "SELECT count(*), 0.5, '7' FROM rank", "--json" });
+    EXPECT_EQ(numbers["rows"][0][0].GetInt64(), 2);
+    EXPECT_EQ(numbers["rows"][0][1].GetDouble(), 0.5);
+    EXPECT_STREQ(numbers["rows"][0][2].GetString(), "7");
+}
+
+TEST_F(Commands, SqlHandsOutRowsOfAnEndlessQueryAsTheyCome)
+{
+    const std::string query = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT x FROM a";
+    const std::string file = sample();
+    for (const std::string form : { "--csv", "--json", "" }) {
+        const std::string shell
+            = std::string(RS_PROGRAM) + " sql " + file + " '" + query + "' " + form + " | head -n 2000 | wc -l";
+        const auto outcome = support::run({ { "/bin/sh", "-c", shell } });
+        EXPECT_EQ(std::stoi(outcome.output), 2000) << form << outcome.error;
+    }
+}
+
+TEST_F(Commands, OutputThatCannotBeWrittenIsAnError)
+{
+    const std::string file = sample();
+    for (const std::string arguments : { "report ", "report --text ", "info ", "ledger --json " }) {
+        const auto outcome = support::run(
+            { { "/bin/sh", "-c", std::string(RS_PROGRAM) + " " + arguments + file + " >/dev/full" } });
+        EXPECT_EQ(outcome.exitCode, 4) << arguments;
+        EXPECT_EQ(outcome.error, "rankscope: write to standard output: No space left on device\n");
+    }
 }
 
 TEST_F(Commands, SqlOnlyReads)
@@ -189,7 +216,8 @@ TEST_F(Commands, SqlOnlyReads)
 TEST_F(Commands, WrongUsageIsOneLineAndTwo)
 {
     expectRefusal({}, 2, "--help");
-    expectRefusal({ "frobnicate" }, 2, "unknown command frobnicate");
+    expectRefusal({ "frobnicate" }, 2, "unknown command frobnicate; expected one of train, ");
+    expectRefusal({ "frobnicate" }, 2, "ledger");
     expectRefusal({ "report" }, 2, "rankscope report --help");
     expectRefusal({ "report", "--bogus", "x" }, 2, "--bogus");
     expectRefusal({ "report", sample(), "--steps", "7:3" }, 2, "7:3");

@@ -98,7 +98,7 @@ std::string valueOf(TraceReader& reader, const std::string& sql)
     std::string value = "no row";
     const Status done = reader.sql(sql,
         { [](const auto&) {},
-            [&value](const std::vector<std::string>& values, const std::vector<bool>&) {
+            [&value](const std::vector<std::string>& values, const auto&) {
                 value = values.at(0);
                 return false;
             } });

@@ -19,7 +19,7 @@ Result<std::vector<std::string>> linesOf(TraceReader& reader, const std::string&
     };
     TraceReader::SqlSink sink;
     sink.header = [&](const std::vector<std::string>& columns) { lines.push_back(join(columns)); };
-    sink.row = [&](const std::vector<std::string>& values, const std::vector<bool>&) {
+    sink.row = [&](const std::vector<std::string>& values, const auto&) {
         lines.push_back(join(values));
         return true;
     };
@@ -61,18 +61,20 @@ TEST_F(Sql, EveryTableAndViewCanBeRead)
     }
 }
 
-TEST_F(Sql, TellsNullFromEmptyAndStopsWhenToldTo)
+TEST_F(Sql, TellsTypesApartAndStopsWhenToldTo)
 {
     auto writer = create();
     auto reader = read();
     int rows = 0;
     TraceReader::SqlSink sink;
-    sink.row = [&](const std::vector<std::string>& values, const std::vector<bool>& isNull) {
-        EXPECT_EQ(values, (std::vector<std::string>{ "", "", "1.5" }));
-        EXPECT_EQ(isNull, (std::vector<bool>{ true, false, false }));
+    using Type = TraceReader::SqlType;
+    sink.row = [&](const std::vector<std::string>& values, const std::vector<Type>& types) {
+        EXPECT_EQ(values, (std::vector<std::string>{ "", "", "1.5", "9007199254740993", "X'00FF'" }));
+        EXPECT_EQ(types, (std::vector<Type>{ Type::Null, Type::Text, Type::Real, Type::Integer, Type::Blob }));
         return ++rows < 2;
     };
-    ASSERT_TRUE(reader.sql("SELECT NULL, '', 1.5 UNION ALL SELECT NULL, '', 1.5 UNION ALL SELECT NULL, '', 1.5", sink));
+    const std::string row = "SELECT NULL, '', 1.5, 9007199254740993, x'00ff'";
+    ASSERT_TRUE(reader.sql(row + " UNION ALL " + row + " UNION ALL " + row, sink));
     EXPECT_EQ(rows, 2);
 }
 
