@@ -50,15 +50,16 @@ std::size_t Matcher::KeyHash::operator()(const Key& key) const
 {
     const auto group = static_cast<std::uint32_t>(key.group);
     const auto other = static_cast<std::uint32_t>(key.other);
-    return mix(mix(group | std::uint64_t{ other } << 32) + static_cast<std::uint64_t>(key.sequence));
+    return mix(mix(group | std::uint64_t{ other } << 32) + static_cast<std::uint64_t>(key.sequence)
+        + (static_cast<std::uint64_t>(key.attempt) << 48));
 }
 
 Matcher::Key Matcher::keyOf(CommunicatorId communicator, std::int64_t sequence, const MatchPart& part)
 {
     if (!isPointToPoint(part.op) || !part.peer)
-        return { raw(communicator), static_cast<std::int32_t>(part.op), sequence };
+        return { raw(communicator), static_cast<std::int32_t>(part.op), sequence, part.attempt };
     const bool sends = part.op == CollectiveOp::Send;
-    return { sends ? part.rank : *part.peer, ~(sends ? *part.peer : part.rank), sequence };
+    return { sends ? part.rank : *part.peer, ~(sends ? *part.peer : part.rank), sequence, part.attempt };
 }
 
 void Matcher::addPart(Instance& instance, const MatchPart& part)

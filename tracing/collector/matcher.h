@@ -18,6 +18,7 @@ struct MatchPart {
     Window window;
     CollectiveOp op = CollectiveOp::Unknown;
     std::optional<std::int32_t> peer; ///< point-to-point: the other side; rooted: the root (world ranks)
+    std::int32_t attempt = 0; ///< of the run: the next one counts its exchanges from the start again
 };
 
 /// What covers a part: it waited until the last one entered that it depends on, then it transferred (METRICS,
@@ -70,6 +71,7 @@ private:
         std::int32_t group = 0; ///< communicator, or source of a message
         std::int32_t other = 0; ///< op, or destination; negative: a message
         std::int64_t sequence = 0;
+        std::int32_t attempt = 0;
         bool operator==(const Key&) const = default;
     };
     struct KeyHash {

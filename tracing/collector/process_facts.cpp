@@ -42,14 +42,14 @@ Status countUpTo(TraceWriter& writer, const std::string& counter, std::uint64_t 
     return writer.setRingPosition(counter, total);
 }
 
-Status ProcessFacts::update(TraceWriter& writer, std::int32_t rank, GatheredFacts& run)
+Status ProcessFacts::update(TraceWriter& writer, const RunClock& clock, std::int32_t rank, GatheredFacts& run)
 {
     if (isCorrupt_)
         return Done{};
     const std::string bytes = readFrom(path_, offset_);
     const FactsRead read = decodeFacts(bytes);
     for (const Fact& fact : read.facts) {
-        if (const Status taken = take(fact, writer, rank, run); !taken)
+        if (const Status taken = take(fact, writer, clock, rank, run); !taken)
             return taken;
     }
     offset_ += static_cast<std::int64_t>(read.consumed);
@@ -71,7 +71,8 @@ Status ProcessFacts::putRank(TraceWriter& writer, GatheredFacts& run, std::int32
     return writer.putRank(info);
 }
 
-Status ProcessFacts::take(const Fact& fact, TraceWriter& writer, std::int32_t rank, GatheredFacts& run)
+Status ProcessFacts::take(
+    const Fact& fact, TraceWriter& writer, const RunClock& clock, std::int32_t rank, GatheredFacts& run)
 {
     if (const auto* name = std::get_if<NameFact>(&fact)) {
         auto id = writer.name(name->text);
@@ -104,6 +105,37 @@ Status ProcessFacts::take(const Fact& fact, TraceWriter& writer, std::int32_t ra
         info.stage = place->pp;
         info.peakFlops = place->peakFlops;
         return putRank(writer, run, rank);
+    }
+    return takeEvent(fact, writer, clock, rank);
+}
+
+/// What befell the run: times that cannot be of it count as unknown.
+Status ProcessFacts::takeEvent(const Fact& fact, TraceWriter& writer, const RunClock& clock, std::int32_t rank)
+{
+    if (const auto* attempt = std::get_if<AttemptFact>(&fact)) {
+        attempt_ = attempt->attempt;
+        return writer.putFailure({ attempt_ - 1, std::nullopt, "", {}, clock.toNs(attempt->startTicks), std::nullopt });
+    }
+    if (const auto* restored = std::get_if<RestoredFact>(&fact)) {
+        if (attempt_ == 0)
+            return Done{}; // another run's state, no failure
+        return writer.putFailure({ attempt_ - 1, std::nullopt, "", {}, std::nullopt, restored->step });
+    }
+    if (const auto* failure = std::get_if<FailureFact>(&fact))
+        return writer.putFailure({ failure->attempt, clock.toNs(failure->detectedTicks), failure->reason,
+            failure->ranks, std::nullopt, std::nullopt });
+    if (const auto* checkpoint = std::get_if<CheckpointFact>(&fact)) {
+        const auto beginNs = clock.toNs(checkpoint->beginTicks), endNs = clock.toNs(checkpoint->endTicks);
+        if (beginNs && endNs)
+            return writer.putCheckpoint({ rank, checkpoint->step, *beginNs, *endNs, checkpoint->blockedNs,
+                checkpoint->bytes, checkpoint->path });
+    }
+    if (const auto* fault = std::get_if<FaultFact>(&fact)) {
+        const auto beginNs = clock.toNs(fault->beginTicks);
+        const auto endNs = fault->endTicks == 0 ? std::nullopt : clock.toNs(fault->endTicks);
+        if (beginNs)
+            return writer.addFault(
+                { fault->kind, fault->rank, fault->step, *beginNs, endNs.value_or(INT64_MAX), fault->detail });
     }
     return Done{};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/collector/run_clock.h"
 #include "tracing/model/kinds.h"
 #include "tracing/model/run.h"
 #include "tracing/record/facts_file.h"
@@ -38,19 +39,23 @@ public:
     };
 
     /// Reads what is new, inside the writer's transaction.
-    Status update(TraceWriter& writer, std::int32_t rank, GatheredFacts& run);
+    Status update(TraceWriter& writer, const RunClock& clock, std::int32_t rank, GatheredFacts& run);
 
     /// Local id 0 is no name; none where the file does not tell (a full disk, a torn tail).
     const Name* name(std::uint32_t local) const;
     const Group* group(std::uint32_t local) const;
+    /// Of the run, counted from 0, that the process belongs to.
+    std::int32_t attempt() const { return attempt_; }
 
 private:
-    Status take(const Fact& fact, TraceWriter& writer, std::int32_t rank, GatheredFacts& run);
+    Status take(const Fact& fact, TraceWriter& writer, const RunClock& clock, std::int32_t rank, GatheredFacts& run);
+    Status takeEvent(const Fact& fact, TraceWriter& writer, const RunClock& clock, std::int32_t rank);
     static Status putRank(TraceWriter& writer, GatheredFacts& run, std::int32_t rank);
 
     std::string path_;
     std::int64_t offset_ = 0;
     bool isCorrupt_ = false;
+    std::int32_t attempt_ = 0;
     std::unordered_map<std::uint32_t, Name> names_{ { 0, {} } };
     std::unordered_map<std::uint32_t, Group> groups_;
 };

@@ -233,8 +233,8 @@ Status RecordSink::collective(RingContext& ring, const ProcessFacts& facts, cons
     if (record.flags & kHasPeer)
         row.peer = record.collective.peer;
     const std::int32_t expected = isPointToPoint(op) ? 2 : std::max(group->members, 1);
-    row.instance
-        = matcher_.add(group->id, record.collective.sequence, expected, { ring.rank, lane.id, time, op, row.peer });
+    row.instance = matcher_.add(
+        group->id, record.collective.sequence, expected, { ring.rank, lane.id, time, op, row.peer, facts.attempt() });
     lane.rows->collectives.push_back(row);
     return Done{};
 }
@@ -289,7 +289,7 @@ Status RecordSink::range(RingContext& ring, const ProcessFacts& facts, const Rec
     ring.host.rows->ranges.push_back(row);
     tiles_.add(ring.host.id, time, classOf(kind));
     if (kind == RangeKind::Step && row.step)
-        return writer_.putStep({ ring.rank, *row.step, 0, time.beginNs, time.endNs });
+        return writer_.putStep({ ring.rank, *row.step, facts.attempt(), time.beginNs, time.endNs });
     return Done{};
 }
 

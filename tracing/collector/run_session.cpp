@@ -34,6 +34,7 @@ RunSession::RunSession(const Settings& settings, TraceWriter writer, const RunCl
     , tiles_([this](LaneId lane, int level, Window window) { return loadTiles(lane, level, window); })
     , matcher_([this](const Matcher::Instance& instance) { addTiles(tiles_, instance); })
     , sink_(writer_, clock_, matcher_, tiles_)
+    , job_(jobFactsPath(settings.sessionDir))
 {
 }
 
@@ -150,13 +151,17 @@ Status RunSession::restoreMatches(TraceReader& file)
     auto lanes = file.lanes();
     auto incomplete = writer_.incompleteMatches();
     auto givenUp = writer_.ringPosition(kGivenUp);
-    if (!lanes || !incomplete || !givenUp)
-        return !lanes ? lanes.error() : incomplete ? givenUp.error() : incomplete.error();
+    auto steps = file.steps();
+    if (!lanes || !steps || !incomplete || !givenUp)
+        return !lanes ? lanes.error() : !steps ? steps.error() : incomplete ? givenUp.error() : incomplete.error();
     givenUpStored_ = static_cast<std::int64_t>(*givenUp);
     matcher_.setGivenUpBelow(InstanceId{ givenUpStored_ });
     std::map<LaneId, std::int32_t> rankOf;
     for (const Lane& lane : *lanes)
         rankOf[lane.id] = lane.rank;
+    std::int32_t attempt = 0; // parts of earlier attempts will not be completed any more
+    for (const Step& step : *steps)
+        attempt = std::max(attempt, step.attempt);
     for (const CollectiveMatch& match : *incomplete) {
         if (raw(match.id) < givenUpStored_)
             continue;
@@ -165,7 +170,7 @@ Status RunSession::restoreMatches(TraceReader& file)
             return rows.error();
         std::vector<MatchPart> parts;
         for (const CollectivePart& row : *rows)
-            parts.push_back({ rankOf[row.lane], row.lane, { row.beginNs, row.endNs }, row.op, row.peer });
+            parts.push_back({ rankOf[row.lane], row.lane, { row.beginNs, row.endNs }, row.op, row.peer, attempt });
         matcher_.restore(match, std::move(parts));
     }
     for (const Lane& lane : *lanes) {
@@ -296,6 +301,8 @@ Result<RunSession::PassResult> RunSession::takeAll()
         if (const Status ended = endOf(*ring); !ended)
             return ended.error();
     }
+    if (const Status told = job_.update(writer_, clock_, 0, facts_); !told)
+        return told.error();
     // Once a transaction: tiles put before it was committed cannot be read back.
     if (const Status flushed = sink_.flush(); !flushed)
         return flushed.error();
@@ -312,7 +319,7 @@ Status RunSession::takeFrom(Ring& ring, PassResult& result)
     buffer_.clear();
     const std::uint64_t skipped = reader.read(buffer_, kMostAtOnce);
     // Read after the records, so that every name they use is there.
-    if (const Status updated = ring.facts->update(writer_, reader.rank(), facts_); !updated)
+    if (const Status updated = ring.facts->update(writer_, clock_, reader.rank(), facts_); !updated)
         return updated;
     if (skipped > 0) {
         const Loss loss{ "damaged ring", static_cast<std::int64_t>(std::min<std::uint64_t>(skipped, INT64_MAX)),
@@ -383,6 +390,8 @@ Status RunSession::finish()
 {
     if (const Status begun = writer_.begin(); !begun)
         return begun;
+    if (const Status told = job_.update(writer_, clock_, 0, facts_); !told)
+        return told;
     matcher_.finish();
     if (const Status flushed = sink_.flush(); !flushed)
         return flushed;
@@ -404,6 +413,7 @@ std::vector<std::string> RunSession::sessionFiles() const
         files.push_back(ring->reader.path());
     for (const auto& [key, facts] : processes_)
         files.push_back(settings_.sessionDir + "/" + key + kFactsSuffix);
+    files.push_back(jobFactsPath(settings_.sessionDir));
     return files;
 }
 

@@ -88,6 +88,7 @@ private:
     TileBuilder tiles_;
     Matcher matcher_;
     RecordSink sink_;
+    ProcessFacts job_; ///< what the job's supervisor says
     std::map<std::string, std::unique_ptr<ProcessFacts>> processes_; ///< by recorder key and directory
     std::vector<std::unique_ptr<Ring>> rings_;
     std::vector<std::string> badRings_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -128,6 +129,27 @@ struct Step {
     std::int32_t attempt = 0; ///< counts restarts
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
+};
+
+/// One rank's part of a checkpoint that was published.
+struct CheckpointPart {
+    std::int32_t rank = 0;
+    std::int64_t step = 0; ///< updates that it holds
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0; ///< published
+    std::int64_t blockedNs = 0; ///< the training stood still
+    std::optional<std::int64_t> bytes;
+    std::string path;
+};
+
+/// How an attempt of the run ended before its time, and how the next one went on. What is not known is absent.
+struct AttemptFailure {
+    std::int32_t attempt = 0; ///< counted from 0
+    std::optional<std::int64_t> detectedNs;
+    std::string reason;
+    std::vector<std::int32_t> ranks; ///< that failed
+    std::optional<std::int64_t> reformedNs; ///< the last rank of the next attempt was there
+    std::optional<std::int64_t> restoredStep; ///< updates that the next attempt began with
 };
 
 /// The truth about a fault that the backend injected, to score diagnoses with; analyses never see it.

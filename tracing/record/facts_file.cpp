@@ -1,6 +1,7 @@
 #include "tracing/record/facts_file.h"
 
 #include <cstring>
+#include <fstream>
 #include <type_traits>
 
 namespace rankscope::tracing {
@@ -353,6 +354,18 @@ std::optional<Fact> decodeBody(std::string_view body)
 std::string encodeFact(const Fact& fact)
 {
     return std::visit([](const auto& some) { return encode(some); }, fact);
+}
+
+std::string jobFactsPath(const std::string& sessionDir) { return sessionDir + "/job.facts"; }
+
+Status appendJobFact(const std::string& sessionDir, const Fact& fact)
+{
+    const std::string path = jobFactsPath(sessionDir);
+    const std::string entry = encodeFact(fact);
+    std::ofstream file(path, std::ios::binary | std::ios::app);
+    if (!file.write(entry.data(), static_cast<std::streamsize>(entry.size())).flush())
+        return Error("write " + path + ": the session directory is full or not writable");
+    return Done{};
 }
 
 FactsRead decodeFacts(std::string_view bytes)

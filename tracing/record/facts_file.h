@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/model/kinds.h"
+#include "tracing/model/result.h"
 
 #include <cstdint>
 #include <optional>
@@ -81,6 +82,10 @@ using Fact = std::variant<NameFact, CommunicatorFact, ProvenanceFact, ProcessFac
     CheckpointFact, RestoredFact, FailureFact, FaultFact>;
 
 std::string encodeFact(const Fact& fact);
+
+/// Where the job's supervisor, which is no rank, says its facts.
+std::string jobFactsPath(const std::string& sessionDir);
+Status appendJobFact(const std::string& sessionDir, const Fact& fact);
 
 /// Takes complete entries from the front of `bytes`; what is left is a torn or unfinished tail. An entry of an unknown
 /// kind is skipped and counted; a wrong checksum ends the reading for good.

@@ -2,13 +2,23 @@
 
 #include "tracing/store/schema.h"
 
+#include <array>
 #include <string>
 
 namespace rankscope::tracing {
 
-static_assert(kSchemaVersion == 1, "each version after the first adds its step to migrations()");
+namespace {
 
-std::span<const std::string_view> migrations() { return {}; }
+constexpr std::array<std::string_view, 1> kMigrations{
+    "CREATE TABLE failure (attempt INTEGER PRIMARY KEY, detected_ns INTEGER, reason TEXT, ranks TEXT, "
+    "reformed_ns INTEGER, restored_step INTEGER)",
+};
+
+} // namespace
+
+static_assert(kSchemaVersion == kMigrations.size() + 1, "each version after the first adds its step to migrations()");
+
+std::span<const std::string_view> migrations() { return kMigrations; }
 
 Status migrate(const Database& database, std::span<const std::string_view> steps)
 {

@@ -165,6 +165,14 @@ CREATE TABLE checkpoint ( -- one rank's part of a saved state
     path TEXT NOT NULL,
     PRIMARY KEY (rank, step)
 ) WITHOUT ROWID;
+CREATE TABLE failure ( -- an attempt of the run that ended before its time, and how the next one went on
+    attempt INTEGER PRIMARY KEY, -- as in step.attempt
+    detected_ns INTEGER, -- by whoever supervises the job
+    reason TEXT, -- a sentence
+    ranks TEXT, -- that failed, with commas between; '' = unknown
+    reformed_ns INTEGER, -- the last rank of the next attempt was there
+    restored_step INTEGER -- updates that the next attempt began with
+);
 
 CREATE TABLE finding ( -- what an analysis has to say
     id INTEGER PRIMARY KEY,

@@ -273,6 +273,26 @@ Result<std::vector<Step>> TraceReader::steps()
         });
 }
 
+Result<std::vector<CheckpointPart>> TraceReader::checkpoints()
+{
+    return impl_->list<CheckpointPart>("SELECT rank, step, begin_ns, begin_ns + duration_ns, blocked_ns, bytes, path"
+                                       " FROM checkpoint ORDER BY step, rank",
+        [](const Statement& row) {
+            return CheckpointPart{ row.integer32(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
+                row.optionalInteger(5), row.text(6) };
+        });
+}
+
+Result<std::vector<AttemptFailure>> TraceReader::failures()
+{
+    return impl_->list<AttemptFailure>("SELECT attempt, detected_ns, coalesce(reason, ''), coalesce(ranks, ''),"
+                                       " reformed_ns, restored_step FROM failure ORDER BY attempt",
+        [](const Statement& row) {
+            return AttemptFailure{ row.integer32(0), row.optionalInteger(1), row.text(2), splitRanks(row.text(3)),
+                row.optionalInteger(4), row.optionalInteger(5) };
+        });
+}
+
 Result<std::vector<Loss>> TraceReader::losses()
 {
     return impl_->list<Loss>(

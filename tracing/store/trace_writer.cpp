@@ -393,10 +393,43 @@ Status TraceWriter::putTiles(std::span<const Tile> tiles)
     return impl_->write([&] { return impl_->tiles.put(tiles); });
 }
 
-Status TraceWriter::addFault(const FaultInjection& fault)
+Status TraceWriter::putCheckpoint(const CheckpointPart& part)
+{
+    return impl_->runBound("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {
+        row.bind(1, part.rank).bind(2, part.step).bind(3, part.beginNs);
+        row.bind(4, std::max<std::int64_t>(0, part.endNs - part.beginNs));
+        row.bind(5, part.blockedNs).bind(6, part.bytes).bind(7, part.path);
+    });
+}
+
+Status TraceWriter::putFailure(const AttemptFailure& failure)
 {
     return impl_->runBound(
-        "INSERT INTO fault_injection(kind, rank, step, begin_ns, end_ns, detail) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO failure VALUES (?, ?, nullif(?, ''), nullif(?, ''), ?, ?) ON CONFLICT(attempt) DO UPDATE SET"
+        " detected_ns = coalesce(excluded.detected_ns, detected_ns), reason = coalesce(excluded.reason, reason),"
+        " ranks = coalesce(excluded.ranks, ranks),"
+        " reformed_ns = max(coalesce(excluded.reformed_ns, reformed_ns), coalesce(reformed_ns, excluded.reformed_ns)),"
+        " restored_step = coalesce(excluded.restored_step, restored_step)",
+        [&](Statement& row) {
+            row.bind(1, failure.attempt).bind(2, failure.detectedNs).bind(3, failure.reason);
+            row.bind(4, joinRanks(failure.ranks)).bind(5, failure.reformedNs).bind(6, failure.restoredStep);
+        });
+}
+
+Status TraceWriter::addFault(const FaultInjection& fault)
+{
+    const Status ended = impl_->runBound(
+        "UPDATE fault_injection SET end_ns = ? WHERE kind = ? AND rank IS ? AND step IS ? AND begin_ns = ?",
+        [&](Statement& row) {
+            row.bind(1, fault.endNs).bind(2, fault.kind).bind(3, fault.rank).bind(4, fault.step);
+            row.bind(5, fault.beginNs);
+        });
+    if (!ended)
+        return ended;
+    return impl_->runBound(
+        "INSERT INTO fault_injection(kind, rank, step, begin_ns, end_ns, detail) SELECT ?1, ?2, ?3, ?4, ?5, ?6"
+        " WHERE NOT EXISTS (SELECT 1 FROM fault_injection WHERE kind = ?1 AND rank IS ?2 AND step IS ?3"
+        " AND begin_ns = ?4)",
         [&](Statement& row) {
             row.bind(1, fault.kind).bind(2, fault.rank).bind(3, fault.step).bind(4, fault.beginNs);
             row.bind(5, fault.endNs).bind(6, fault.detail);

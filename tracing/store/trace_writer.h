@@ -59,7 +59,11 @@ public:
     Status addLoss(const Loss& loss); ///< adds to the count of the same kind and detail
     Status putTiles(std::span<const Tile> tiles); ///< inserts or replaces by (lane, level, index)
 
-    Status addFault(const FaultInjection& fault); ///< the truth about an injected fault; analyses cannot read it
+    Status putCheckpoint(const CheckpointPart& part); ///< inserts or replaces by (rank, step)
+    /// By attempt: what is absent here stays as it was; the latest reformedNs counts.
+    Status putFailure(const AttemptFailure& failure);
+    /// The truth about an injected fault; analyses cannot read it. The same one again tells its end.
+    Status addFault(const FaultInjection& fault);
 
     /// The collector's place in a ring, in the same transaction as the rows it led to.
     Status setRingPosition(std::string_view ring, std::uint64_t position);

@@ -52,6 +52,7 @@ void SmallRank::record(const std::function<void(Recorder&)>& atTheEnd) const
     options.rank = rank;
     options.worldSize = worldSize;
     options.ringBytes = ringBytes;
+    options.attempt = attempt;
     const auto recorder = Recorder::open(options);
     recorder->provenance("seed", "7");
     recorder->describeRank({ .dp = rank, .tp = 0, .pp = 0, .device = "1 core" });

@@ -43,6 +43,7 @@ struct SmallRank {
     std::uint32_t steps = 100;
     std::size_t ringBytes = 1u << 20;
     std::int64_t pauseUs = 0; ///< after each step
+    std::int32_t attempt = 0;
 
     void record() const;
     /// The same, with more work before the recorder is closed.

@@ -98,9 +98,9 @@ TEST_F(BadInput, ANewerSchemaIsRefusedByName)
 {
     writeRun();
     support::sql(path_, "PRAGMA user_version = 4");
-    EXPECT_EQ(openError(), "open " + path_ + ": schema 4 is newer than this program's 1; update Rankscope");
+    EXPECT_EQ(openError(), "open " + path_ + ": schema 4 is newer than this program's 2; update Rankscope");
     EXPECT_EQ(why(TraceWriter::open(path_, TraceWriter::Mode::Resume)),
-        "write " + path_ + ": schema 4 is newer than this program's 1; update Rankscope");
+        "write " + path_ + ": schema 4 is newer than this program's 2; update Rankscope");
 }
 
 TEST_F(BadInput, ATruncatedFileIsSaidToBeCutOff)
@@ -182,6 +182,7 @@ TEST_F(BadInput, OlderSchemasMigrateWhollyOrNotAtAll)
 {
     writeRun();
     auto database = std::move(*Database::open(path_, Database::Access::ReadWrite));
+    ASSERT_TRUE(database.execute("PRAGMA user_version = 1"));
     const std::vector<std::string_view> bad{ "CREATE TABLE added(x)", "CREATE TABLE added(x)" };
     EXPECT_EQ(why(migrate(database, bad)), "migrate from schema 2: table added already exists");
     EXPECT_EQ(*database.integer("PRAGMA user_version"), 1);
