@@ -365,6 +365,7 @@ Status RunAssembly::writeFacts(const std::string& name)
         facts["format"] = trace.format;
         facts["fractional_times"] = trace.fractionalTimes ? "true" : "false";
         facts["base_ns"] = std::to_string(trace.baseNs);
+        facts["shift_ns"] = std::to_string(trace.baseNs + trace.clockShiftNs - originNs_); // added to the file's times
         for (const auto& [key, value] : facts) {
             if (Status status = writer_.setProvenance(prefix + key, value); !status)
                 return status;
