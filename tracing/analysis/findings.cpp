@@ -16,7 +16,6 @@ namespace {
 constexpr double kWorthSaying = 0.01;
 constexpr double kWarning = 0.1;
 constexpr double kNetworkIsFine = 0.02;
-constexpr std::string_view kMatching = "collectives matched";
 
 /// Longest stretch with that label on any rank, or the whole window.
 Window evidenceOf(const RunAnalysis& run, SpanClass label)
@@ -308,13 +307,9 @@ Finding note(const RunAnalysis& run, Severity severity, std::string title, std::
 
 void addMatching(std::vector<Finding>& result, const RunAnalysis& run)
 {
-    std::string text;
-    for (const Loss& loss : run.facts.losses) {
-        if (loss.kind.starts_with(kMatching))
-            text += (text.empty() ? "" : " · ") + loss.detail;
-    }
-    if (!text.empty())
-        result.push_back(note(run, Severity::Info, "Collectives were matched by their order", text));
+    const auto how = run.facts.provenance.find("collectives.matching");
+    if (how != run.facts.provenance.end())
+        result.push_back(note(run, Severity::Info, "Collectives were matched by their order", how->second));
 }
 
 /// "ring full: 1,204, rank 0", "unterminated file: trace.json"
@@ -331,9 +326,7 @@ void addLosses(std::vector<Finding>& result, const RunAnalysis& run)
     for (const Loss& loss : run.facts.losses) {
         if (loss.count == 0)
             continue;
-        // A rank's death is the finding; how collectives were matched is said last; the rest is about the recording.
-        if (loss.kind.starts_with(kMatching))
-            continue;
+        // A rank's death is the finding; the rest is about the recording.
         if (loss.kind == "rank died")
             result.push_back(note(run, Severity::Warning, "A rank died", loss.detail));
         else

@@ -138,7 +138,7 @@ TEST(Findings, SayWhereTheCauseOfTheFirstWaitLies)
 TEST(Findings, HowCollectivesWereMatchedIsNoDamage)
 {
     RunAnalysis run = stragglerRun();
-    run.facts.losses = { { "collectives matched with a shift", 1, "rank 0 is ahead of rank 1 by 1" } };
+    run.facts.provenance["collectives.matching"] = "matched by order; rank 0 shifted by 1 against rank 1";
     const auto found = findings(run);
     EXPECT_EQ(found.front().title, "Rank 1 is late to every all-reduce in dp");
     EXPECT_EQ(found.back().title, "Collectives were matched by their order");
