@@ -51,6 +51,7 @@ struct ReportArguments {
     bool json = false;
     bool brief = false; ///< --text
     std::string steps; ///< "A:B" or empty
+    std::string hta; ///< "rounded", "unrounded", or empty: our own figures
 };
 int reportCommand(const ReportArguments& arguments);
 

@@ -88,6 +88,10 @@ void addReport(CLI::App& app, ReportArguments& arguments, Chosen& chosen)
     CLI::Option* json = command->add_flag("--json", arguments.json, "As JSON");
     command->add_flag("--text", arguments.brief, "At most 20 lines, to paste into a message")->excludes(json);
     command->add_option("--steps", arguments.steps, "Count steps A to B only")->type_name("A:B");
+    command
+        ->add_flag("--hta{rounded}", arguments.hta,
+            "Holistic Trace Analysis' quantities by its own rules; --hta=unrounded without its rounding of times")
+        ->check(CLI::IsMember({ "rounded", "unrounded" }));
     command->callback([&] { chosen = [&] { return reportCommand(arguments); }; });
 }
 

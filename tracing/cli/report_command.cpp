@@ -1,9 +1,12 @@
+#include "tracing/analysis/hta.h"
+#include "tracing/analysis/load.h"
 #include "tracing/analysis/run_analysis.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/open_run.h"
 #include "tracing/cli/steps.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/export/difference.h"
+#include "tracing/export/hta_report.h"
 #include "tracing/export/report_json.h"
 #include "tracing/export/report_text.h"
 
@@ -44,10 +47,39 @@ std::string written(const ReportArguments& arguments, const std::vector<RunAnaly
     return arguments.brief ? briefText(runs[0], arguments.files[0]) : reportText(runs[0]);
 }
 
+int htaCommand(const ReportArguments& arguments)
+{
+    if (arguments.files.size() != 1 || !arguments.steps.empty() || arguments.brief) {
+        sayError("report --hta: takes one file, without --steps and --text; HTA knows neither");
+        return kWrongUsage;
+    }
+    const std::string& path = arguments.files.front();
+    auto reader = openRun(path);
+    if (!reader) {
+        sayError(reader.error().message());
+        return kUnreadableInput;
+    }
+    const auto facts = loadFacts(*reader);
+    if (!facts) {
+        sayError(facts.error().in("read " + path).message());
+        return kUnreadableInput;
+    }
+    const auto rows
+        = htaBreakdown(*reader, *facts, arguments.hta == "unrounded" ? HtaRounding::Off : HtaRounding::AsHta);
+    if (!rows) {
+        sayError(rows.error().in("read " + path).message());
+        return kUnreadableInput;
+    }
+    writeOut(arguments.json ? htaJson(*rows) : htaText(*rows));
+    return kGood;
+}
+
 } // namespace
 
 int reportCommand(const ReportArguments& arguments)
 {
+    if (!arguments.hta.empty())
+        return htaCommand(arguments);
     AnalysisOptions options;
     if (!arguments.steps.empty()) {
         const auto steps = parseSteps(arguments.steps);

@@ -108,6 +108,22 @@ TEST_F(Commands, BriefReportFitsInAMessage)
     EXPECT_NE(outcome.output.find("Rank 1 is late to every all-reduce in dp"), std::string::npos) << outcome.output;
 }
 
+TEST_F(Commands, HtaViewGivesItsQuantitiesInMicroseconds)
+{
+    // Our own recordings have no correlation ids: to HTA nothing ran on a device.
+    const std::string file = sample();
+    for (const char* option : { "--hta", "--hta=unrounded" }) {
+        const auto report = json({ "report", option, file, "--json" });
+        ASSERT_EQ(report["ranks"].Size(), 2U);
+        for (const char* key : { "rank", "idle_time_us", "compute_time_us", "non_compute_time_us", "kernel_time_us",
+                 "comm_comp_overlap_pct" })
+            EXPECT_TRUE(report["ranks"][0].HasMember(key)) << key;
+        EXPECT_EQ(report["ranks"][0]["kernel_time_us"].GetInt64(), 0);
+    }
+    expectRefusal({ "report", file, "--hta=bogus" }, 2, "bogus");
+    expectRefusal({ "report", file, "--hta", "--steps", "1:1" }, 2, "--steps");
+}
+
 TEST_F(Commands, LedgerAsJsonSumsToTheCapacity)
 {
     const std::string file = sample();
