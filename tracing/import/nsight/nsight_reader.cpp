@@ -246,7 +246,7 @@ Status NsightReader::readSynchronization()
             const auto at = timesOf(row);
             if (unit && at)
                 append(*unit, streamLane(*unit, LaneKind::Copy, "sync", row.integer(2), row.integer(3)), *at,
-                    kTypes[std::clamp<std::int64_t>(row.integer(6), 0, 5)], SourceKind::Range,
+                    kTypes[static_cast<std::size_t>(std::clamp<std::int64_t>(row.integer(6), 0, 5))], SourceKind::Range,
                     row.optionalInteger(4).value_or(SourceEvent::kNone));
             return tick();
         });
