@@ -176,6 +176,7 @@ bool JsonEventParser::attempt(JsonEvent& event)
     event.phase = 0;
     event.name = event.category = event.processId = event.threadId = event.id = event.timestamp = event.duration = {};
     event.arguments.clear();
+    buffer_.reserve(buffer_.size() + 16); // RapidJSON reads text in whole vectors, so up to 15 bytes beyond its end
     rapidjson::InsituStringStream stream(buffer_.data());
     Handler handler(event);
     return !impl_->reader.Parse<kFlags>(stream, handler).IsError();
