@@ -10,6 +10,8 @@ namespace rankscope::tracing {
 namespace {
 
 constexpr Window kAlways{ INT64_MIN / 4, INT64_MAX / 4 };
+/// A file that declares more is damaged: its schedule would not fit in memory.
+constexpr std::int64_t kMostStages = 1000, kMostMicroBatches = 65535;
 
 std::optional<std::int64_t> number(const RunFacts& facts, const std::string& key)
 {
@@ -253,8 +255,8 @@ private:
         }
     }
 
-    /// Where a group's members are not in the file but some of its parts are missing, numbers beyond the world stand for
-    /// the absent: without them what is there would pass for everybody.
+    /// Where a group's members are not in the file but some of its parts are missing, numbers beyond the world stand
+    /// for the absent: without them what is there would pass for everybody.
     void fillUnknownMembers()
     {
         for (const Absent& absent : absent_) {
@@ -327,15 +329,14 @@ private:
     {
         const auto stages = number(facts_, "config.parallel.pp");
         const auto microBatches = number(facts_, "config.batch.micro_batches");
-        const std::string schedule = text(facts_, "config.parallel.schedule");
-        if (!stages || *stages < 2 || !microBatches || (schedule != "1f1b" && schedule != "gpipe"))
+        if (!stages || *stages < 2 || *stages > kMostStages || !microBatches || *microBatches > kMostMicroBatches)
             return;
-        ledger::PipelineSchedule declared;
-        declared.kind = schedule == "gpipe" ? ledger::PipelineSchedule::Kind::GPipe
-                                            : ledger::PipelineSchedule::Kind::OneForwardOneBackward;
-        declared.stages = static_cast<std::int32_t>(*stages);
-        declared.microBatches = static_cast<std::int32_t>(*microBatches);
-        input().pipeline = declared;
+        const std::string schedule = text(facts_, "config.parallel.schedule");
+        const auto chunks = number(facts_, "config.parallel.chunks");
+        if (schedule == "interleaved" && (!chunks || *chunks < 1 || *chunks > kMostStages))
+            return;
+        input().pipeline = scheduleByName(
+            schedule, static_cast<int>(*stages), static_cast<int>(*microBatches), static_cast<int>(chunks.value_or(1)));
     }
 
     TraceReader& reader_;

@@ -19,7 +19,8 @@ bool isBackward(const ComputeOp& op)
 
 /// What a step's forwards and backwards took over all ranks.
 struct StepMeans {
-    Ns forwardSum = 0, backwardSum = 0;
+    PassSums sums;
+    bool chunksKnown = false;
     std::set<std::tuple<std::size_t, std::int64_t, std::int32_t>> forwards, backwards; ///< rank, micro-batch, chunk
 };
 
@@ -119,14 +120,27 @@ private:
         const ComputeOp& op = input_.ranks[r].compute[k];
         // Without a micro-batch each kernel counts as one of its own.
         const std::int64_t microBatch = op.microBatch ? *op.microBatch : -1 - static_cast<std::int64_t>(k);
+        means.chunksKnown = means.chunksKnown || op.chunk;
         const std::tuple key{ r, microBatch, op.chunk.value_or(0) };
         if (isForward(op)) {
-            means.forwardSum += shares_[r]->computeOf(k);
+            means.sums.forward += shares_[r]->computeOf(k);
             means.forwards.insert(key);
         } else if (isBackward(op)) {
-            means.backwardSum += shares_[r]->computeOf(k);
+            means.sums.backward += shares_[r]->computeOf(k);
+            if (op.pass == Pass::Weight)
+                means.sums.weight += shares_[r]->computeOf(k);
             means.backwards.insert(key);
         }
+    }
+
+    PassSums sumsOf(const StepMeans& means) const
+    {
+        // Kernels that name no chunk count as one pass over all chunks of the stage.
+        const std::int64_t chunks = means.chunksKnown ? 1 : input_.pipeline->chunks;
+        PassSums sums = means.sums;
+        sums.forwards = chunks * static_cast<std::int64_t>(means.forwards.size());
+        sums.backwards = chunks * static_cast<std::int64_t>(means.backwards.size());
+        return sums;
     }
 
     Phases phasesOf(std::size_t r, const std::vector<std::size_t>& kernels, Ns begin, Ns end) const
@@ -179,10 +193,7 @@ private:
         const Phases phases = phasesOf(r, kernels[s], segments.front().begin, segments.back().end);
         if (!phases.runsBoth)
             return void(out.insert(out.end(), segments.begin(), segments.end()));
-        const StepMeans& means = means_[s];
-        const PhaseQuota quota = phaseQuota(*input_.pipeline, *input_.ranks[r].stage, means.forwardSum,
-            static_cast<std::int64_t>(means.forwards.size()), means.backwardSum,
-            static_cast<std::int64_t>(means.backwards.size()));
+        const PhaseQuota quota = phaseQuota(*input_.pipeline, *input_.ranks[r].stage, sumsOf(means_[s]));
         for (std::size_t phase = 0; phase < quota.size(); ++phase) {
             result_.ranks[r].quota[phase] += quota[phase];
             relabelPhase(r, phase, quota[phase], phases.edges[phase], phases.edges[phase + 1], segments, out);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/model/kinds.h"
+#include "tracing/model/pipeline_schedule.h"
 
 #include <cstdint>
 #include <limits>
@@ -133,18 +134,11 @@ struct Lifecycle {
     std::optional<Ns> shutdown{}; ///< end of the last attempt
 };
 
-struct PipelineSchedule {
-    enum class Kind : std::uint8_t { OneForwardOneBackward, GPipe };
-    Kind kind = Kind::OneForwardOneBackward;
-    std::int32_t stages = 1;
-    std::int32_t microBatches = 1;
-};
-
 struct LedgerInput {
     std::vector<RankInput> ranks;
     std::vector<Instance> instances;
     std::map<Dimension, Calibration> calibration;
-    std::optional<PipelineSchedule> pipeline;
+    std::optional<Schedule> pipeline; ///< as declared
     std::optional<Lifecycle> lifecycle;
     Ns kernelGap = 30'000; ///< delta of METRICS 5.3
 };

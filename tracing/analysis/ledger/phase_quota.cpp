@@ -7,42 +7,21 @@ namespace rankscope::tracing::ledger {
 
 namespace {
 
-struct Action {
-    bool forward = true;
-    std::int32_t microBatch = 0;
-};
-
-std::vector<Action> actionsOf(const PipelineSchedule& schedule, std::int32_t stage)
-{
-    const std::int32_t m = schedule.microBatches;
-    std::vector<Action> actions;
-    std::int32_t warm = m;
-    if (schedule.kind == PipelineSchedule::Kind::OneForwardOneBackward)
-        warm = std::min(m, schedule.stages - 1 - stage);
-    for (std::int32_t i = 0; i < warm; ++i)
-        actions.push_back({ true, i });
-    for (std::int32_t i = warm; i < m; ++i) {
-        actions.push_back({ true, i });
-        actions.push_back({ false, i - warm });
-    }
-    for (std::int32_t i = std::max(0, m - warm); i < m; ++i)
-        actions.push_back({ false, i });
-    return actions;
-}
+bool isForward(const Action& action) { return action.kind == ActionKind::Forward; }
 
 /// Times of a run with equal stages, no transfer and no host, scaled so that forward and backward are whole numbers.
 class EqualStages {
 public:
-    EqualStages(const PipelineSchedule& schedule, Ns forward, Ns backward)
+    EqualStages(const Schedule& schedule, Ns forward, Ns backward, Ns weight)
         : schedule_(schedule)
         , forward_(forward)
         , backward_(backward)
-        , doneForward_(size(), std::vector<Ns>(static_cast<std::size_t>(schedule.microBatches), -1))
+        , weight_(weight)
+        , doneForward_(size() * static_cast<std::size_t>(schedule.chunks),
+              std::vector<Ns>(static_cast<std::size_t>(schedule.microBatches), -1))
         , doneBackward_(doneForward_)
+        , spans_(size())
     {
-        for (std::int32_t s = 0; s < schedule.stages; ++s)
-            actions_.push_back(actionsOf(schedule, s));
-        spans_.resize(size());
         play();
     }
 
@@ -52,11 +31,11 @@ public:
         for (const auto& spans : spans_)
             end = std::max(end, spans.empty() ? 0 : spans.back().end);
         const auto& spans = spans_[static_cast<std::size_t>(stage)];
-        const auto& actions = actions_[static_cast<std::size_t>(stage)];
+        const auto& actions = schedule_.actions[static_cast<std::size_t>(stage)];
         Ns firstForward = end, firstBackward = end, lastForward = 0, lastBackward = 0;
         for (std::size_t i = 0; i < spans.size(); ++i) {
-            Ns& first = actions[i].forward ? firstForward : firstBackward;
-            Ns& last = actions[i].forward ? lastForward : lastBackward;
+            Ns& first = isForward(actions[i]) ? firstForward : firstBackward;
+            Ns& last = isForward(actions[i]) ? lastForward : lastBackward;
             first = std::min(first, spans[i].begin);
             last = std::max(last, spans[i].end);
         }
@@ -78,63 +57,90 @@ private:
         Ns end = 0;
     };
     std::size_t size() const { return static_cast<std::size_t>(schedule_.stages); }
+    std::size_t partOf(std::size_t stage, const Action& action) const
+    {
+        return static_cast<std::size_t>(action.chunk) * size() + stage;
+    }
 
     /// When what the action needs is there; -1: not yet known.
-    Ns readyAt(std::int32_t stage, const Action& action) const
+    Ns readyAt(std::size_t stage, const Action& action) const
     {
-        const auto s = static_cast<std::size_t>(stage);
+        const std::size_t part = partOf(stage, action);
         const auto mb = static_cast<std::size_t>(action.microBatch);
-        if (action.forward)
-            return stage == 0 ? 0 : doneForward_[s - 1][mb];
-        return stage + 1 == schedule_.stages ? doneForward_[s][mb] : doneBackward_[s + 1][mb];
+        if (action.kind == ActionKind::BackwardWeight)
+            return doneBackward_[part][mb];
+        if (isForward(action))
+            return part == 0 ? 0 : doneForward_[part - 1][mb];
+        return part + 1 == doneForward_.size() ? doneForward_[part][mb] : doneBackward_[part + 1][mb];
+    }
+
+    Ns lengthOf(ActionKind kind) const
+    {
+        switch (kind) {
+        case ActionKind::Forward:
+            return forward_;
+        case ActionKind::Backward:
+            return backward_;
+        case ActionKind::BackwardInput:
+            return backward_ - weight_;
+        case ActionKind::BackwardWeight:
+            return weight_;
+        }
+        return 0;
     }
 
     void play()
     {
-        std::vector<std::size_t> next(size(), 0);
-        std::vector<Ns> free(size(), 0);
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (std::int32_t stage = 0; stage < schedule_.stages; ++stage) {
-                const auto s = static_cast<std::size_t>(stage);
-                while (next[s] < actions_[s].size()) {
-                    const Action action = actions_[s][next[s]];
-                    const Ns ready = readyAt(stage, action);
-                    if (ready < 0)
-                        break;
-                    const Ns begin = std::max(ready, free[s]);
-                    free[s] = begin + (action.forward ? forward_ : backward_);
-                    spans_[s].push_back({ begin, free[s] });
-                    (action.forward ? doneForward_ : doneBackward_)[s][static_cast<std::size_t>(action.microBatch)]
-                        = free[s];
-                    ++next[s];
-                    moved = true;
-                }
-            }
-        }
+        while (anyStageMoves()) { }
     }
 
-    const PipelineSchedule schedule_;
-    const Ns forward_, backward_;
-    std::vector<std::vector<Ns>> doneForward_, doneBackward_;
-    std::vector<std::vector<Action>> actions_;
-    std::vector<std::vector<Span>> spans_;
+    bool anyStageMoves()
+    {
+        bool moved = false;
+        for (std::size_t stage = 0; stage < size(); ++stage) {
+            while (spans_[stage].size() < schedule_.actions[stage].size() && playNext(stage))
+                moved = true;
+        }
+        return moved;
+    }
+
+    bool playNext(std::size_t stage)
+    {
+        std::vector<Span>& spans = spans_[stage];
+        const Action& action = schedule_.actions[stage][spans.size()];
+        const Ns ready = readyAt(stage, action);
+        if (ready < 0)
+            return false;
+        const Ns begin = std::max(ready, spans.empty() ? 0 : spans.back().end);
+        spans.push_back({ begin, begin + lengthOf(action.kind) });
+        if (action.kind != ActionKind::BackwardWeight)
+            (isForward(action) ? doneForward_
+                               : doneBackward_)[partOf(stage, action)][static_cast<std::size_t>(action.microBatch)]
+                = spans.back().end;
+        return true;
+    }
+
+    const Schedule& schedule_;
+    const Ns forward_, backward_, weight_;
+    std::vector<std::vector<Ns>> doneForward_, doneBackward_; ///< by part of the model and micro-batch
+    std::vector<std::vector<Span>> spans_; ///< by stage
 };
 
 } // namespace
 
-PhaseQuota phaseQuota(const PipelineSchedule& schedule, std::int32_t stage, Ns forwardSum, std::int64_t forwards,
-    Ns backwardSum, std::int64_t backwards)
+PhaseQuota phaseQuota(const Schedule& schedule, std::int32_t stage, const PassSums& sums)
 {
-    if (forwards <= 0 || backwards <= 0 || stage < 0 || stage >= schedule.stages)
+    if (sums.forwards <= 0 || sums.backwards <= 0 || stage < 0 || stage >= schedule.stages)
         return {};
-    const auto scaled = [](std::int64_t factor, Ns sum, std::int64_t number) { return mulDiv(factor, sum, number); };
-    if (schedule.kind == PipelineSchedule::Kind::OneForwardOneBackward && schedule.microBatches >= schedule.stages) {
+    if (schedule.name == "1f1b" && schedule.microBatches >= schedule.stages) {
         const std::int64_t after = schedule.stages - 1 - stage;
-        return { scaled(stage, forwardSum, forwards), scaled(after, backwardSum, backwards), 0,
-            scaled(after, forwardSum, forwards), scaled(stage, backwardSum, backwards) };
+        const auto forwards = [&](std::int64_t factor) { return mulDiv(factor, sums.forward, sums.forwards); };
+        const auto backwards = [&](std::int64_t factor) { return mulDiv(factor, sums.backward, sums.backwards); };
+        return { forwards(stage), backwards(after), 0, forwards(after), backwards(stage) };
     }
-    return EqualStages(schedule, forwardSum / forwards, backwardSum / backwards).idle(stage);
+    return EqualStages(
+        schedule, sums.forward / sums.forwards, sums.backward / sums.backwards, sums.weight / sums.backwards)
+        .idle(stage);
 }
 
 } // namespace rankscope::tracing::ledger

@@ -243,12 +243,9 @@ GoldenCase readGoldenCase(const std::string& path)
         out.input.ranks.push_back(readRank(rank, out));
     if (out.json.HasMember("pipeline")) {
         const Value& pipeline = out.json["pipeline"];
-        PipelineSchedule schedule;
-        schedule.kind = text(pipeline, "schedule") == "gpipe" ? PipelineSchedule::Kind::GPipe
-                                                              : PipelineSchedule::Kind::OneForwardOneBackward;
-        schedule.stages = static_cast<std::int32_t>(number(pipeline, "stages", 1));
-        schedule.microBatches = static_cast<std::int32_t>(number(pipeline, "micro_batches", 1));
-        out.input.pipeline = schedule;
+        const std::string name = text(pipeline, "schedule");
+        out.input.pipeline = scheduleByName(name == "gpipe" ? name : "1f1b",
+            static_cast<int>(number(pipeline, "stages", 1)), static_cast<int>(number(pipeline, "micro_batches", 1)), 1);
     }
     if (out.json.HasMember("calibration")) {
         for (const auto& member : out.json["calibration"].GetObject()) {
