@@ -1,0 +1,138 @@
+#include "tests/support/temporary_directory.h"
+#include "tracing/import/importer.h"
+#include "tracing/store/trace_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+namespace rankscope::tracing {
+
+namespace {
+
+constexpr Window kAll{ INT64_MIN / 4, INT64_MAX / 4 };
+
+/// What one damaged file becomes.
+class Damage : public testing::Test {
+protected:
+    void import(const std::string& events)
+    {
+        const std::string file = (folder_ / "rank0.json").string();
+        std::ofstream(file, std::ios::binary) << events;
+        const auto report = importTraces({ file }, (folder_ / "run.rsdb").string());
+        ASSERT_TRUE(report) << report.error().message();
+        for (const Loss& loss : report->losses)
+            losses_[loss.kind] += loss.count;
+        auto reader = TraceReader::open((folder_ / "run.rsdb").string());
+        ASSERT_TRUE(reader);
+        names_ = *reader->names();
+        const auto signatures = *reader->signatures();
+        const auto lanes = *reader->lanes();
+        for (const Lane& lane : lanes) {
+            const auto kernels = *reader->kernels(lane.id, kAll);
+            for (const Kernel& kernel : kernels) {
+                kernels_.push_back(kernel);
+                kernelNames_.push_back(names_.at(static_cast<std::size_t>(
+                    raw(signatures.at(static_cast<std::size_t>(raw(kernel.signature))).name))));
+            }
+            const auto calls = *reader->hostCalls(lane.id, kAll);
+            calls_.insert(calls_.end(), calls.begin(), calls.end());
+        }
+    }
+    static std::string kernel(
+        const std::string& name, const std::string& ts, const std::string& dur, const std::string& correlation = "1")
+    {
+        return R"({"ph":"X","cat":"kernel","name":")" + name + R"(","pid":0,"tid":7,"ts":)" + ts + R"(,"dur":)" + dur
+            + R"(,"args":{"correlation":)" + correlation + "}}";
+    }
+    static std::string call(const std::string& ts, const std::string& correlation)
+    {
+        return R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":)" + ts
+            + R"(,"dur":1,"args":{"correlation":)" + correlation + "}}";
+    }
+
+    support::TemporaryDirectory folder_;
+    std::map<std::string, std::int64_t> losses_;
+    std::vector<std::string> names_;
+    std::vector<Kernel> kernels_;
+    std::vector<std::string> kernelNames_;
+    std::vector<HostCall> calls_;
+};
+
+} // namespace
+
+TEST_F(Damage, NumbersAbove2To53KeepEveryDigit)
+{
+    // 2^53 + 1 us and 2^60 + 1 as a correlation: a double would make both even.
+    import("[" + kernel("a", "9007199254740.993", "1.001", "1152921504606846977") + ","
+        + kernel("b", "9007199254741.000", "1") + "]");
+    ASSERT_EQ(kernels_.size(), 2u);
+    EXPECT_EQ(kernels_[1].beginNs - kernels_[0].beginNs, 7);
+    EXPECT_EQ(kernels_[0].endNs - kernels_[0].beginNs, 1001);
+    EXPECT_EQ(kernels_[0].correlation, 1152921504606846977);
+}
+
+TEST_F(Damage, NumbersAbove2To63DoNotTakeTheirEventAlong)
+{
+    import("[" + kernel("a", "10", "1", "18446744073709551615") + "," + kernel("b", "20", "1") + "]");
+    ASSERT_EQ(kernels_.size(), 2u);
+    EXPECT_EQ(kernels_[0].correlation, std::nullopt);
+}
+
+TEST_F(Damage, InvalidUtf8IsKeptAsAName)
+{
+    import("[" + kernel("bad\xff\xfename", "10", "1") + "," + kernel("good", "20", "1") + "]");
+    ASSERT_EQ(kernels_.size(), 2u);
+    EXPECT_EQ(kernelNames_[1], "good");
+}
+
+TEST_F(Damage, AKernelBeforeItsLaunchStaysWhereItIs)
+{
+    import("[" + kernel("early", "10", "5", "3") + "," + call("12", "3") + "]");
+    ASSERT_EQ(kernels_.size(), 1u);
+    EXPECT_EQ(kernels_[0].beginNs, 0);
+    ASSERT_EQ(calls_.size(), 1u);
+    EXPECT_EQ(calls_[0].beginNs, 2000);
+}
+
+TEST_F(Damage, ACorrelationOfManyKernelsOrOfManyCallsMultipliesNothing)
+{
+    // A CUDA graph's three kernels share their launch's number; number 9 has two calls.
+    import("[" + kernel("g1", "10", "1", "4") + "," + kernel("g2", "12", "1", "4") + "," + kernel("g3", "14", "1", "4")
+        + "," + call("9", "4") + "," + kernel("k", "20", "1", "9") + "," + call("18", "9") + "," + call("19", "9")
+        + "]");
+    EXPECT_EQ(kernels_.size(), 4u);
+    EXPECT_EQ(calls_.size(), 3u);
+}
+
+TEST_F(Damage, OverlappingSpansOfALaneAreAllKept)
+{
+    import("[" + kernel("long", "10", "10") + "," + kernel("crosses", "15", "10") + "," + kernel("same", "10", "10")
+        + "]");
+    ASSERT_EQ(kernels_.size(), 3u);
+    EXPECT_TRUE(std::ranges::is_sorted(kernels_, {}, &Kernel::beginNs));
+}
+
+TEST_F(Damage, AnEventCutInTheMiddleLosesOnlyItself)
+{
+    const std::string events
+        = "[" + kernel("a", "10", "1") + "," + kernel("b", "20", "1") + "," + kernel("c", "30", "1");
+    import(events.substr(0, events.size() - 40));
+    EXPECT_EQ(kernels_.size(), 2u);
+    EXPECT_EQ(losses_["unterminated file"], 1);
+}
+
+TEST_F(Damage, TwoWritersInOneFileLoseOnlyWhatTheyWroteOver)
+{
+    import("[" + kernel("a", "10", "1") + R"(,{"ph":"X","cat":"kernel","na)" + kernel("b", "20", "1") + ","
+        + kernel("c", "30", "1") + "," + kernel("d", "40", "1") + "]");
+    // Whole events before and after the place are there; how many around it can be saved is another question.
+    EXPECT_GE(kernels_.size(), 2u);
+    EXPECT_EQ(kernelNames_.front(), "a");
+    EXPECT_EQ(kernelNames_.back(), "d");
+    EXPECT_FALSE(losses_.empty());
+}
+
+} // namespace rankscope::tracing
