@@ -19,8 +19,14 @@ public:
         : traces_(traces)
         , files_(files)
     {
+        std::map<std::string, int> tracesOfFile;
         for (const AssignedTrace& assigned : traces)
-            names_.push_back(nameFacts(assigned.trace.path));
+            ++tracesOfFile[assigned.trace.path];
+        for (const AssignedTrace& assigned : traces) {
+            NameFacts& names = names_.emplace_back(nameFacts(assigned.trace.path));
+            if (tracesOfFile[assigned.trace.path] > 1)
+                names.jobFolder = assigned.trace.path; // a file of many ranks is a job, or a node of one
+        }
     }
 
     Status run()

@@ -106,6 +106,17 @@ TEST_F(Files, SeveralJobsInAFolderAreNamedAndAskedFor)
     EXPECT_EQ(import({ path("runs/monday") }).ranks, 2);
 }
 
+TEST_F(Files, FilesOfManyRanksAreJobsOfTheirOwn)
+{
+    const std::string rows = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id,mb_id\n"
+                             "0,0,0,1,optimizer,0,1,0,-1\n0,1,1,1,optimizer,0,1,0,-1\n";
+    const std::string a = write("jobs/A.csv", rows), b = write("jobs/B.csv", rows);
+    const auto refused = importTraces({ path("jobs") }, out());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("2 jobs: " + a + " (2 ranks), " + b + " (2 ranks)"), std::string::npos)
+        << refused.error().message();
+}
+
 TEST_F(Files, OneJobMayLieInAFolderPerRankWithForeignFilesBeside)
 {
     write("job/rank0/trace.json", trace(1000, "0"));
