@@ -7,6 +7,7 @@
 #include "tracing/cli/launch/session_directory.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/cli/training.h"
+#include "tracing/collector/collector.h"
 #include "tracing/store/trace_reader.h"
 
 #include <fmt/format.h>
@@ -88,6 +89,8 @@ Result<fs::path> chooseOutput(const std::string& asked)
     if (const auto old = TraceReader::open(out.string()); !old && fs::file_size(out, error) > 0)
         return Error(fmt::format(
             "--out {}: exists and is not a run file that this program can replace; choose another", out.string()));
+    if (const auto busy = isBeingRecorded(out.string()); busy && *busy)
+        return Error(fmt::format("--out {}: another training is recording into it; choose another", out.string()));
     for (const char* suffix : { "", "-wal", "-shm" })
         fs::remove(out.string() + suffix, error);
     return out;

@@ -32,7 +32,7 @@ class SessionLock {
 public:
     static Result<SessionLock> take(const std::string& sessionDir)
     {
-        const std::string path = sessionDir + "/collector.lock";
+        const std::string path = collectorLockPath(sessionDir);
         const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (file < 0)
             return Error("open " + path + ": " + std::strerror(errno));

@@ -48,4 +48,7 @@ Status announceJobOver(const std::string& sessionDir);
 /// or its ranks or its collector are still at work.
 Result<bool> drainLeftover(const std::string& runFile);
 
+/// Whether ranks or a collector of this machine are still at work on the file: nobody else may replace it.
+Result<bool> isBeingRecorded(const std::string& runFile);
+
 } // namespace rankscope::tracing

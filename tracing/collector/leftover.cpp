@@ -4,6 +4,12 @@
 #include "tracing/collector/session_watch.h"
 #include "tracing/store/trace_reader.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <optional>
+
 namespace rankscope::tracing {
 
 namespace {
@@ -19,33 +25,59 @@ bool isAnyWriterAlive(const std::string& sessionDir)
     return false;
 }
 
+bool hasCollector(const std::string& sessionDir)
+{
+    const int file = open(collectorLockPath(sessionDir).c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool isTaken = flock(file, LOCK_SH | LOCK_NB) != 0;
+    close(file);
+    return isTaken;
+}
+
+struct Recording {
+    std::string sessionDir;
+    std::string runName;
+};
+
+/// The session that is or was recording into this very file; none where the file is finished.
+Result<std::optional<Recording>> recordingOf(const std::string& runFile)
+{
+    auto reader = TraceReader::open(runFile);
+    if (!reader)
+        return reader.error();
+    auto run = reader->run();
+    auto provenance = reader->provenance();
+    if (!run || !provenance)
+        return run ? provenance.error() : run.error();
+    const std::string sessionDir = (*provenance)["recording.session"];
+    if (run->finished || sessionDir.empty() || !RunTarget::isNoted(sessionDir, runFile))
+        return std::optional<Recording>();
+    return std::optional(Recording{ sessionDir, run->name });
+}
+
 } // namespace
+
+Result<bool> isBeingRecorded(const std::string& runFile)
+{
+    const auto recording = recordingOf(runFile);
+    if (!recording)
+        return recording.error();
+    return *recording && (hasCollector((*recording)->sessionDir) || isAnyWriterAlive((*recording)->sessionDir));
+}
 
 Result<bool> drainLeftover(const std::string& runFile)
 {
-    std::string sessionDir;
-    std::string runName;
-    {
-        auto reader = TraceReader::open(runFile);
-        if (!reader)
-            return reader.error();
-        auto run = reader->run();
-        auto provenance = reader->provenance();
-        if (!run || !provenance)
-            return run ? provenance.error() : run.error();
-        if (run->finished)
-            return false;
-        sessionDir = (*provenance)["recording.session"];
-        runName = run->name;
-    }
-    // Only a session that was recording into this very file: any other file would be replaced.
-    if (sessionDir.empty() || !RunTarget::isNoted(sessionDir, runFile) || isAnyWriterAlive(sessionDir))
+    const auto recording = recordingOf(runFile);
+    if (!recording)
+        return recording.error();
+    if (!*recording || isAnyWriterAlive((*recording)->sessionDir))
         return false;
     const std::atomic<bool> stop{ true };
     CollectOptions options;
-    options.sessionDir = sessionDir;
+    options.sessionDir = (*recording)->sessionDir;
     options.out = runFile;
-    options.runName = runName;
+    options.runName = (*recording)->runName;
     options.stop = &stop;
     auto summary = collect(options);
     if (!summary)

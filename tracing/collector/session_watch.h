@@ -7,6 +7,9 @@
 
 namespace rankscope::tracing {
 
+/// The file that a session's collector keeps locked as long as it lives.
+inline std::string collectorLockPath(const std::string& sessionDir) { return sessionDir + "/collector.lock"; }
+
 /// Finds ring files of a session: those that lie there, then those that appear. Without inotify (none left, or a file
 /// system that has none) it looks at the directory now and then.
 class SessionWatch {

@@ -103,6 +103,22 @@ TEST_F(Train, CtrlCStopsAfterTheStepAndKeepsTheFile)
     EXPECT_TRUE(reader->run()->finished);
 }
 
+TEST_F(Train, DoesNotReplaceAFileThatAnotherTrainingRecords)
+{
+    support::ChildProcess first(rankscope(words({ "train.steps=1000000" })));
+    ASSERT_TRUE(support::waitUntil([&] { return stepsIn(first.output()) > 0; }, std::chrono::seconds(60)))
+        << first.error();
+    const auto second = runRankscope(words({ "train.steps=1" }));
+    first.signal(SIGINT);
+    const auto outcome = first.wait(std::chrono::seconds(60));
+    EXPECT_EQ(second.exitCode, 2) << second.error;
+    EXPECT_EQ(second.error, "rankscope: --out " + out_ + ": another training is recording into it; choose another\n");
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    auto reader = TraceReader::open(out_);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE(reader->run()->finished);
+}
+
 TEST_F(Train, RefusesAWrongConfigurationInOneLineBeforeAnythingStarts)
 {
     const auto expectRefusal = [&](const std::vector<std::string>& more, const std::string& part) {

@@ -278,6 +278,30 @@ TEST(Death, ASessionThatRecordsIntoAnotherFileIsLeftAlone)
     EXPECT_TRUE(TraceReader::open(moved));
 }
 
+TEST(Death, AFileIsBusyAsLongAsItsCollectorLives)
+{
+    const JobFolder folder;
+    ASSERT_TRUE(
+        joined(inChild([&] { SmallRank{ .session = folder.session(), .worldSize = 1, .steps = 10 }.record(); })));
+    const pid_t collector = inChild([&] {
+        auto options = optionsFor(folder);
+        options.quiet = std::chrono::milliseconds(60'000);
+        static_cast<void>(collect(options));
+    });
+    const auto isBusy = [&] {
+        const auto busy = isBeingRecorded(folder.runFile());
+        return busy && *busy;
+    };
+    for (int attempt = 0; attempt < 1000 && !isBusy(); ++attempt)
+        usleep(5000);
+    const bool before = isBusy();
+    killed(collector);
+    const auto after = isBeingRecorded(folder.runFile());
+    EXPECT_TRUE(before);
+    ASSERT_TRUE(after);
+    EXPECT_FALSE(*after);
+}
+
 TEST(Death, AFullDiskStopsRecordingInOneMessageAndTheJobGoesOn)
 {
     const JobFolder folder;
