@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 namespace rankscope::app::timeline {
 
@@ -17,18 +18,8 @@ namespace {
 
 constexpr std::int64_t kMostEvents = 20'000; ///< of one rank, labelled one by one; some 20 ms of a worker's time
 
-using ClassTimes = std::array<std::int64_t, tracing::kSpanClassCount>;
-
-/// What the lanes of a rank hold in one cell.
-struct Cell {
-    ClassTimes compute{};
-    ClassTimes communication{};
-    std::int64_t computeNs = 0;
-    std::int64_t communicationNs = 0;
-};
-
 struct RankTiles {
-    std::map<std::int64_t, Cell> cells; ///< by index
+    std::map<std::int64_t, LedgerCell> cells; ///< by index
     std::int64_t events = 0;
     int level = 0;
 };
@@ -46,7 +37,7 @@ tracing::Result<RankTiles> readTiles(
             return tiles.error();
         for (const tracing::Tile& tile : *tiles) {
             result.events += tile.count;
-            Cell& cell = result.cells[tile.index];
+            LedgerCell& cell = result.cells[tile.index];
             const bool compute = lane.kind == LaneKind::Compute;
             (compute ? cell.computeNs : cell.communicationNs) += tile.busyNs;
             ClassTimes& times = compute ? cell.compute : cell.communication;
@@ -55,20 +46,6 @@ tracing::Result<RankTiles> readTiles(
         }
     }
     return result;
-}
-
-SpanClass coverOf(const Cell& cell, std::int64_t widthNs)
-{
-    const std::int64_t left = std::max<std::int64_t>(0, widthNs - cell.computeNs);
-    const std::int64_t exposed = std::min(left, cell.communicationNs);
-    ClassTimes times = cell.compute;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        if (cell.communicationNs > 0)
-            times[i] += static_cast<std::int64_t>(static_cast<double>(cell.communication[i])
-                * static_cast<double>(exposed) / static_cast<double>(cell.communicationNs));
-    }
-    times[static_cast<std::size_t>(SpanClass::Unattributed)] += left - exposed;
-    return static_cast<SpanClass>(std::max_element(times.begin(), times.end()) - times.begin());
 }
 
 /// Neighbouring cells of one label become one fold.
@@ -116,7 +93,47 @@ SpanRecord spanOf(const tracing::LabelledInterval& interval, Window read, Window
     return span;
 }
 
+/// What a stretch lost without a core is drawn at its end: how much is known, but not when.
+std::pair<SpanRecord, SpanRecord> withoutCore(const SpanRecord& whole, std::int64_t descheduledNs)
+{
+    SpanRecord own = whole;
+    SpanRecord lost = whole;
+    lost.spanClass = SpanClass::Descheduled;
+    own.endNs = lost.beginNs = whole.endNs - std::clamp<std::int64_t>(descheduledNs, 0, whole.durationNs());
+    return { own, lost };
+}
+
 } // namespace
+
+SpanClass coverOf(const LedgerCell& cell, std::int64_t widthNs)
+{
+    constexpr auto kTransfer = static_cast<std::size_t>(SpanClass::Transfer);
+    constexpr auto kBubble = static_cast<std::size_t>(SpanClass::Bubble);
+    ClassTimes times = cell.compute;
+    const std::int64_t bubbleNs = times[kBubble];
+    std::int64_t left = std::max<std::int64_t>(0, widthNs - (cell.computeNs - bubbleNs));
+    const std::int64_t exposed = std::min(left, cell.communicationNs);
+    const auto exposedOf = [&](std::int64_t ns) {
+        return cell.communicationNs == 0
+            ? 0
+            : static_cast<std::int64_t>(
+                static_cast<double>(ns) * static_cast<double>(exposed) / static_cast<double>(cell.communicationNs));
+    };
+    const auto give = [&](std::size_t spanClass, std::int64_t ns) {
+        const std::int64_t given = std::min(left, ns);
+        times[spanClass] += given;
+        left -= given;
+    };
+    times[kBubble] = 0;
+    give(kTransfer, exposedOf(cell.communication[kTransfer]));
+    give(kBubble, bubbleNs);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (i != kTransfer)
+            give(i, exposedOf(cell.communication[i]));
+    }
+    give(static_cast<std::size_t>(SpanClass::Unattributed), left);
+    return static_cast<SpanClass>(std::max_element(times.begin(), times.end()) - times.begin());
+}
 
 tracing::Result<LaneContent> loadLedger(
     tracing::TraceReader& reader, const RunFacts& facts, std::int32_t rank, Window window, double nsPerPx)
@@ -139,8 +156,13 @@ tracing::Result<LaneContent> loadLedger(
     if (!intervals)
         return intervals.error();
     SpanFolder folder(nsPerPx);
-    for (const tracing::LabelledInterval& interval : *intervals)
-        folder.add(spanOf(interval, recorded, facts.window));
+    for (const tracing::LabelledInterval& interval : *intervals) {
+        const auto [own, lost] = withoutCore(spanOf(interval, recorded, facts.window), interval.descheduledNs);
+        if (own.durationNs() > 0)
+            folder.add(own);
+        if (lost.durationNs() > 0)
+            folder.add(lost);
+    }
     folder.finish(content);
     return content;
 }

@@ -73,7 +73,7 @@ void drawRuler(Painter& painter, const Scene& scene, float top)
             continue;
         }
         painter.fill({ x, bottom - 8, x + 1, bottom }, role.dim);
-        if (x + 4 < scene.width - kRightMargin)
+        if (x >= kTitleWidth && x + 4 < scene.width - kRightMargin)
             painter.text(x + 4, top, bottom - 6, TextSize::Label, role.dim, tick.text);
     }
     painter.popClip();

@@ -5,6 +5,7 @@
 #include "tests/app/timeline/big_run.h"
 #include "tests/app/timeline/straggler_run.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -123,6 +124,41 @@ TEST_F(SourceTest, ALedgerStretchThatTheWindowCutsClaimsNoLength)
     ASSERT_EQ(content.spans.size(), 1U);
     EXPECT_TRUE(content.spans[0].cut);
     EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "W wait");
+}
+
+TEST(LedgerSource, ShowsWhatAKernelLostWithoutACoreAsDescheduled)
+{
+    const support::TemporaryDirectory folder;
+    const auto file = folder / "run.rsdb";
+    support::TraceBuilder(file, 1).kernel(0, { 0, 100'000'000 }, "matmul", { .cpuNs = 30'000'000 }).finish();
+    auto opened = tracing::TraceReader::open(file.string());
+    ASSERT_TRUE(opened);
+    auto& reader = *opened;
+    const auto facts = *readRunFacts(reader);
+    const LaneContent content = *loadLedger(reader, *facts, 0, facts->window, 1000);
+    ASSERT_EQ(content.spans.size(), 2U);
+    EXPECT_EQ(content.spans[0].spanClass, SpanClass::Compute);
+    EXPECT_EQ(content.spans[0].durationNs(), 30'000'000);
+    EXPECT_EQ(content.spans[1].spanClass, SpanClass::Descheduled);
+    EXPECT_EQ(content.spans[1].durationNs(), 70'000'000);
+}
+
+TEST(LedgerSource, CountsTheTransferThatEndsABubbleAsTransferAlsoFromTiles)
+{
+    const auto cell = [](std::int64_t waitNs, std::int64_t transferNs) {
+        LedgerCell c;
+        c.compute[static_cast<std::size_t>(SpanClass::Compute)] = 200;
+        c.compute[static_cast<std::size_t>(SpanClass::Bubble)] = 800;
+        c.computeNs = 1000;
+        c.communication[static_cast<std::size_t>(SpanClass::Wait)] = waitNs;
+        c.communication[static_cast<std::size_t>(SpanClass::Transfer)] = transferNs;
+        c.communicationNs = waitNs + transferNs;
+        return c;
+    };
+    EXPECT_EQ(coverOf(cell(100, 700), 1000), SpanClass::Transfer);
+    EXPECT_EQ(coverOf(cell(700, 100), 1000), SpanClass::Bubble);
+    EXPECT_EQ(coverOf(cell(0, 0), 1000), SpanClass::Bubble);
+    EXPECT_EQ(coverOf(cell(0, 0), 5000), SpanClass::Unattributed);
 }
 
 /// 120,000 kernels of four ranks: 9 steps of 100 ms, in each 88 ms of kernels (rank 3: 96), then the all-reduce.
