@@ -62,6 +62,11 @@ void AttentionBlock::forward(KernelRunner& runner, Saved& saved, float* out, con
     runner.sumOverTensorParts({ out, static_cast<std::size_t>(rows * width_) }, part_, "attention output");
 }
 
+void AttentionBlock::recomputeNorm(KernelRunner& runner, Saved& saved, const float* in) const
+{
+    norm_.forward(runner, saved.norm, in, sequences_ * tokens_);
+}
+
 void AttentionBlock::backward(
     KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {

@@ -33,6 +33,8 @@ public:
         const std::string& layer, int sequences);
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
+    /// The norm's output again.
+    void recomputeNorm(KernelRunner& runner, Saved& saved, const float* in) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
     /// The gradients of matrices and their biases, where Saved defers them.

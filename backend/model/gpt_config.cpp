@@ -39,15 +39,45 @@ std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int
     return count;
 }
 
-std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts)
+namespace {
+
+std::size_t layerFloats(const GptConfig& config, int tensorParts, Recompute recompute)
+{
+    const auto C = static_cast<std::size_t>(config.width);
+    const auto H = static_cast<std::size_t>(config.heads);
+    const auto parts = static_cast<std::size_t>(tensorParts);
+    // Both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP before and
+    // after GELU.
+    switch (recompute) {
+    case Recompute::None:
+        return 4 * C + 4 + (12 * C + H) / parts;
+    case Recompute::Selective:
+        return 2 * C + 4 + (8 * C + H) / parts;
+    case Recompute::Full:
+        return C;
+    }
+    return 0;
+}
+
+} // namespace
+
+std::size_t recomputeBytes(const GptConfig& config, int sequences, int tensorParts, Recompute recompute)
+{
+    const auto C = static_cast<std::size_t>(config.width);
+    const std::size_t kept = layerFloats(config, tensorParts, recompute);
+    // With Selective one output serves both norms.
+    const std::size_t shared = recompute == Recompute::Selective ? C : 0;
+    return rowCount(config, sequences) * (layerFloats(config, tensorParts, Recompute::None) - kept - shared)
+        * sizeof(float);
+}
+
+std::size_t activationBytes(
+    const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts, Recompute recompute)
 {
     const auto parts = static_cast<std::size_t>(tensorParts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
-    const auto H = static_cast<std::size_t>(config.heads);
-    // A layer: both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP
-    // before and after GELU.
-    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * (4 * C + 4 + (12 * C + H) / parts);
+    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * layerFloats(config, tensorParts, recompute);
     if (slice.hasEmbedding)
         floats += 1 + C; // tokens, the gradient that comes back to them
     if (slice.hasHead)

@@ -36,6 +36,10 @@ struct TensorPart {
     int index = 0;
 };
 
+/// What backward computes again instead of keeping it: nothing; what is large and cheap (outputs of norms and of the
+/// GELU); or all of a layer from its input (Chen et al. 2016, Korthikanti et al. 2022).
+enum class Recompute { None, Selective, Full };
+
 /// N = B T: the tokens of a micro-batch.
 std::size_t rowCount(const GptConfig& config, int sequences);
 
@@ -47,7 +51,10 @@ float residualDeviation(const GptConfig& config);
 /// are as many again.
 std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts = 1);
 /// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on one of these ranks.
-std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts = 1);
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts = 1,
+    Recompute recompute = Recompute::None);
+/// What all micro-batches of a slice share to compute again in.
+std::size_t recomputeBytes(const GptConfig& config, int sequences, int tensorParts, Recompute recompute);
 
 /// What comes on top where the gradients of weights are deferred: the gradients that they need.
 std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts);

@@ -43,7 +43,8 @@ struct StageHooks {
     /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
     std::function<void()> betweenKernels{};
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
-    /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever sums over ranks listens to the last micro-batch only.
+    /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever
+    /// sums over ranks listens to the last micro-batch only.
     std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
     /// Sums over the ranks that split the tensors, in place; all get the same bits before it returns. Needed with more
     /// than one part.
@@ -61,9 +62,10 @@ struct MicroBatch {
     float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
 };
 
-/// A pipeline stage of a GPT in fp32: one range of layers, or several chunks of an interleaved schedule. All inputs are copied, nothing need outlive the call. Not for use by two threads
-/// at once; kernels use the OpenMP threads of the caller (omp_get_max_threads() at construction is what spans report).
-/// Deterministic: the same values, inputs and thread count give the same bits, however layers are cut into stages.
+/// A pipeline stage of a GPT in fp32: one range of layers, or several chunks of an interleaved schedule. All inputs are
+/// copied, nothing need outlive the call. Not for use by two threads at once; kernels use the OpenMP threads of the
+/// caller (omp_get_max_threads() at construction is what spans report). Deterministic: the same values, inputs and
+/// thread count give the same bits, however layers are cut into stages.
 class GptStage {
 public:
     struct Options {
@@ -76,6 +78,7 @@ public:
         TensorPart part{};
         int sequences = 1; ///< B, sequences of a micro-batch
         std::uint64_t seed = 1;
+        Recompute recompute = Recompute::None; ///< Full does not go with deferred weights
         bool defersWeights = false; ///< backward() leaves the gradients of matrices to backwardWeights()
     };
 
@@ -88,8 +91,8 @@ public:
 
     void setHooks(StageHooks hooks);
 
-    /// In the order in which backward finishes their gradients (last chunk first; in it head first, embedding last); parameters() tile the
-    /// buffers.
+    /// In the order in which backward finishes their gradients (last chunk first; in it head first, embedding last);
+    /// parameters() tile the buffers.
     std::span<const Parameter> parameters() const;
     std::span<float> values();
     std::span<float> gradients();
@@ -99,14 +102,13 @@ public:
     std::size_t hiddenCount() const;
 
     /// Computes a chunk and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the
-    /// last part of the model; there returns the loss summed over the B * T tokens in nats (not scaled, the same on all tensor
-    /// parts), elsewhere 0.
+    /// last part of the model; there returns the loss summed over the B * T tokens in nats (not scaled, the same on all
+    /// tensor parts), elsewhere 0.
     double forward(const MicroBatch& batch, std::span<float> hiddenOut);
 
     /// Adds the gradients of the micro-batch in `slot`. hiddenOutGradient (B, T, C) is empty on the last part,
     /// hiddenInGradient (B, T, C) empty on the first. The slot is free afterwards, unless weights are deferred.
-    void backward(
-        int chunk, int slot, std::span<const float> hiddenOutGradient, std::span<float> hiddenInGradient);
+    void backward(int chunk, int slot, std::span<const float> hiddenOutGradient, std::span<float> hiddenInGradient);
 
     /// The rest of a backward() that defers weights: adds the gradients of all matrices, their biases and the
     /// embedding. The slot is free afterwards.

@@ -45,17 +45,23 @@ MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig&
 
 void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
 {
-    const std::int64_t inner = rows_ * inner_;
-    norm_.forward(runner, saved.norm, in, rows_);
-    up_.forward(runner, saved.before.data(), saved.norm.y.data(), rows_);
-    runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
-        [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
+    recompute(runner, saved, in, true);
     const bool carriesResidual = part_.index == 0;
     if (carriesResidual)
         runner.run(residualName_, kernels::copyCost(rows_ * width_), rows_,
             [&] { kernels::cpu::copy(out, in, rows_ * width_); });
     down_.forward(runner, out, saved.after.data(), rows_, carriesResidual);
     runner.sumOverTensorParts({ out, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp output");
+}
+
+void MlpBlock::recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo) const
+{
+    const std::int64_t inner = rows_ * inner_;
+    norm_.forward(runner, saved.norm, in, rows_);
+    if (upToo)
+        up_.forward(runner, saved.before.data(), saved.norm.y.data(), rows_);
+    runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
+        [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
 }
 
 void MlpBlock::backward(

@@ -19,6 +19,8 @@ public:
         const std::string& layer, int sequences);
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
+    /// What backward needs again; `upToo` unless Saved kept the values before the GELU.
+    void recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo) const;
     /// gradient (N, C) is that of `out` before and that of `in` after.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
     /// The gradients of matrices and their biases, where Saved defers them.

@@ -3,6 +3,7 @@
 #include "tracing/model/check.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rankscope::backend {
 
@@ -12,15 +13,62 @@ ModelChunk::Layer::Layer(ParameterStore& store, KernelRunner& runner, const GptS
 {
 }
 
-ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool defersWeights)
+/// Lends the shared buffers to a layer's own activations for as long as it lives: which of them are missing says the
+/// kind of recomputation.
+class ModelChunk::View {
+public:
+    View(std::optional<Again>& again, Slot& slot, std::size_t layer)
+        : again_(again)
+        , own_(!slot.attention.empty())
+        , attention_(own_ ? slot.attention[layer % slot.attention.size()] : again->attention)
+        , mlp_(own_ ? slot.mlp[layer % slot.mlp.size()] : again->mlp)
+        , lends_(own_ && mlp_.after.size() == 0)
+    {
+        exchange();
+    }
+    ~View() { exchange(); }
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+
+    AttentionBlock::Saved& attention() { return attention_; }
+    MlpBlock::Saved& mlp() { return mlp_; }
+    bool isWhole() const { return own_ && !lends_; }
+    bool isShared() const { return !own_; }
+
+private:
+    void exchange()
+    {
+        if (!lends_)
+            return;
+        std::swap(attention_.norm.y, again_->attention.norm.y);
+        std::swap(mlp_.norm.y, again_->mlp.norm.y);
+        std::swap(mlp_.after, again_->mlp.after);
+    }
+
+    std::optional<Again>& again_;
+    bool own_;
+    AttentionBlock::Saved& attention_;
+    MlpBlock::Saved& mlp_;
+    bool lends_;
+};
+
+ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool forTraining)
 {
+    const Recompute recompute = forTraining ? options.recompute : Recompute::None;
+    const bool defersWeights = forTraining && options.defersWeights;
     const std::size_t rows = rowCount(options.config, options.sequences);
     const auto width = static_cast<std::size_t>(options.config.width);
-    for (int i = 0; i < 2 * layers + 1; ++i)
+    const int inputs = recompute == Recompute::Full ? layers + 1 : 2 * layers + 1;
+    for (int i = 0; i < inputs; ++i)
         hidden.emplace_back(rows * width);
-    for (int i = 0; i < layers; ++i) {
+    for (int i = 0; i < layers && recompute != Recompute::Full; ++i) {
         attention.emplace_back(options.config, options.part, options.sequences, defersWeights);
         mlp.emplace_back(rows, width, options.part, defersWeights);
+        if (recompute == Recompute::Selective) {
+            attention.back().norm.y = Buffer();
+            mlp.back().norm.y = Buffer();
+            mlp.back().after = Buffer();
+        }
     }
     if (slice.hasHead) {
         head.emplace(options.config, options.part, options.sequences);
@@ -39,6 +87,8 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
     , hiddenCount_(rows_ * static_cast<std::size_t>(options.config.width))
 {
     RS_CHECK(slice_.layerCount > 0, "a chunk has layers");
+    RS_CHECK(
+        options.recompute == Recompute::None || !options.defersWeights, "one of both: weights need what is dropped");
     if (slice_.hasHead)
         head_.emplace(store, runner, options.config, options.part, options.sequences);
     ends_.push_back(store.used());
@@ -51,7 +101,10 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
         embedding_.emplace(store, runner, options.config, options.sequences);
     ends_.push_back(store.used());
     for (int i = 0; i < chunk.slots; ++i)
-        slots_.emplace_back(options, slice_, slice_.layerCount, options.defersWeights);
+        slots_.emplace_back(options, slice_, slice_.layerCount, true);
+    if (options.recompute != Recompute::None)
+        again_.emplace(Again{ { options.config, options.part, options.sequences, false },
+            { rows_, static_cast<std::size_t>(options.config.width), options.part, false }, Buffer(hiddenCount_) });
 }
 
 double ModelChunk::forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut)
@@ -66,8 +119,7 @@ double ModelChunk::evaluate(KernelRunner& runner, const MicroBatch& batch, std::
     return forward(runner, *evaluation_, batch, hiddenOut);
 }
 
-double ModelChunk::forward(
-    KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut) const
+double ModelChunk::forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut)
 {
     RS_CHECK(hiddenOut.size() == (head_ ? 0 : hiddenCount_), "hiddenOut must be (B, T, C), empty on the last part");
     runner.begin(tracing::Pass::Forward, batch.number);
@@ -76,26 +128,45 @@ double ModelChunk::forward(
     const std::size_t blocks = 2 * layers_.size();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         // The last block of a chunk without head writes to the caller.
-        float* out = 2 * i + 2 == blocks && !head_ ? hiddenOut.data() : slot.input(2 * i + 2);
-        layers_[i].attention.forward(
-            runner, slot.attention[i % slot.attention.size()], slot.input(2 * i + 1), slot.input(2 * i));
-        layers_[i].mlp.forward(runner, slot.mlp[i % slot.mlp.size()], out, slot.input(2 * i + 1));
+        float* out = 2 * i + 2 == blocks && !head_ ? hiddenOut.data() : input(slot, 2 * i + 2);
+        View view(again_, slot, i);
+        layers_[i].attention.forward(runner, view.attention(), input(slot, 2 * i + 1), input(slot, 2 * i));
+        layers_[i].mlp.forward(runner, view.mlp(), out, input(slot, 2 * i + 1));
     }
     if (!head_)
         return 0;
     RS_CHECK(batch.targets.size() == rows_, "targets must be (B, T)");
     slot.head->lossScale = batch.lossScale;
-    return head_->forward(runner, *slot.head, slot.input(blocks), batch.targets);
+    return head_->forward(runner, *slot.head, input(slot, blocks), batch.targets);
+}
+
+float* ModelChunk::input(Slot& slot, std::size_t block)
+{
+    if (!slot.attention.empty())
+        return slot.hidden[block % slot.hidden.size()].data();
+    return block % 2 == 1 ? again_->between.data() : slot.hidden[block / 2].data();
+}
+
+void ModelChunk::computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view)
+{
+    runner.begin(tracing::Pass::Recompute, slot.number);
+    float* between = input(slot, 2 * layer + 1);
+    if (view.isShared())
+        layers_[layer].attention.forward(runner, view.attention(), between, input(slot, 2 * layer));
+    else
+        layers_[layer].attention.recomputeNorm(runner, view.attention(), input(slot, 2 * layer));
+    layers_[layer].mlp.recompute(runner, view.mlp(), between, view.isShared());
+    runner.begin(tracing::Pass::Backward, slot.number);
 }
 
 void ModelChunk::enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const
 {
     if (embedding_) {
         RS_CHECK(batch.tokens.size() == rows_, "tokens must be (B, T)");
-        embedding_->forward(runner, slot.tokens, slot.input(0), batch.tokens);
+        embedding_->forward(runner, slot.tokens, slot.hidden.front().data(), batch.tokens);
     } else {
         RS_CHECK(batch.hiddenIn.size() == hiddenCount_, "hiddenIn must be (B, T, C)");
-        std::ranges::copy(batch.hiddenIn, slot.input(0));
+        std::ranges::copy(batch.hiddenIn, slot.hidden.front().data());
     }
 }
 
@@ -113,13 +184,16 @@ void ModelChunk::backward(KernelRunner& runner, int index, std::span<const float
     // The gradient of the residual stream, in place from the end to the beginning.
     float* gradient = embedding_ ? slot.embeddingGradient.data() : hiddenInGradient.data();
     if (head_)
-        head_->backward(runner, *slot.head, gradient, slot.input(2 * layers_.size()), workspace);
+        head_->backward(runner, *slot.head, gradient, input(slot, 2 * layers_.size()), workspace);
     else
         std::ranges::copy(hiddenOutGradient, gradient);
     done(0);
     for (std::size_t i = layers_.size(); i-- > 0;) {
-        layers_[i].mlp.backward(runner, slot.mlp[i], gradient, slot.input(2 * i + 1), workspace);
-        layers_[i].attention.backward(runner, slot.attention[i], gradient, slot.input(2 * i), workspace);
+        View view(again_, slot, i);
+        if (!view.isWhole())
+            computeAgain(runner, slot, i, view);
+        layers_[i].mlp.backward(runner, view.mlp(), gradient, input(slot, 2 * i + 1), workspace);
+        layers_[i].attention.backward(runner, view.attention(), gradient, input(slot, 2 * i), workspace);
         done(layers_.size() - i);
     }
     if (embedding_ && !options_.defersWeights)

@@ -11,7 +11,8 @@
 
 namespace rankscope::backend {
 
-/// A range of a GPT's layers with what stands before and after them, and the activations of its micro-batches in flight.
+/// A range of a GPT's layers with what stands before and after them, and the activations of its micro-batches in
+/// flight.
 class ModelChunk {
 public:
     ModelChunk(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options,
@@ -37,17 +38,27 @@ private:
     struct Slot {
         EmbeddingLayer::Saved tokens;
         std::vector<Buffer> hidden; ///< inputs of all blocks in order, (N, C) each; then the head's
-        std::vector<AttentionBlock::Saved> attention;
+        std::vector<AttentionBlock::Saved> attention; ///< empty, as mlp, where layers are computed again
         std::vector<MlpBlock::Saved> mlp;
         std::optional<HeadLayer::Saved> head;
         Buffer embeddingGradient; ///< (N, C), of the first part, where no caller gives one
         std::uint16_t number = 0;
 
-        Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool defersWeights);
-        float* input(std::size_t block) { return hidden[block % hidden.size()].data(); }
+        Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool forTraining);
     };
 
-    double forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut) const;
+    /// Where a layer is computed again: its inputs and outputs in turn, one at a time.
+    struct Again {
+        AttentionBlock::Saved attention;
+        MlpBlock::Saved mlp;
+        Buffer between; ///< (N, C), from the attention to the MLP
+    };
+    /// A layer's activations, those that are computed again from again_.
+    class View;
+
+    double forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut);
+    float* input(Slot& slot, std::size_t block);
+    void computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view);
     void enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const;
     void ready(KernelRunner& runner, std::size_t group) const;
 
@@ -60,6 +71,7 @@ private:
     std::vector<std::size_t> ends_; ///< of the gradients of head, each layer from the last on, embedding
     std::vector<Slot> slots_;
     std::optional<Slot> evaluation_;
+    std::optional<Again> again_;
     std::size_t rows_, hiddenCount_;
 };
 

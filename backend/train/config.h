@@ -38,6 +38,7 @@ struct Config {
         int steps = 100;
         int seed = 1;
         std::string dtype = "fp32";
+        std::string recompute = "none";
         std::string device = "auto";
         int threads = 0;
         int validateEvery = 50;

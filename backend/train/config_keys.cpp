@@ -65,6 +65,8 @@ const std::vector<ConfigKey>& table()
         { "train.dtype", "numbers to compute in", RS_FIELD(std::string, train.dtype), 0, 0, { "fp32" } },
         { "train.device", "what computes; auto takes what there is, which is the CPU where there is no GPU",
             RS_FIELD(std::string, train.device), 0, 0, { "auto", "cpu", "cuda" } },
+        { "train.recompute", "what backward computes again instead of keeping it: norms and GELU, or whole layers",
+            RS_FIELD(std::string, train.recompute), 0, 0, { "none", "selective", "full" } },
         { "train.threads", "threads of a rank; 0 for cores divided by ranks", RS_FIELD(int, train.threads), 0, 1024 },
         { "train.validate_every", "steps between two looks at the held-out text, besides first and last; 0 for none",
             RS_FIELD(int, train.validateEvery), 0, kMany },

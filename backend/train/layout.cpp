@@ -55,6 +55,11 @@ void checkDevice(const Config& config, std::vector<std::string>& problems)
 
 void checkSchedule(const Config& config, std::vector<std::string>& problems)
 {
+    if (config.parallel.schedule == "zb-h1" && config.train.recompute != "none")
+        problems.push_back(
+            fmt::format("train.recompute = {}: weight gradients that wait need what it drops; allowed with "
+                        "parallel.schedule = zb-h1 is none",
+                config.train.recompute));
     if (config.parallel.schedule != "interleaved")
         return;
     const int pp = config.parallel.pp, microBatches = config.batch.microBatches;
@@ -126,6 +131,13 @@ std::vector<std::string> problemsOf(const Config& config)
     return problems;
 }
 
+Recompute recomputeOf(const Config& config)
+{
+    if (config.train.recompute == "full")
+        return Recompute::Full;
+    return config.train.recompute == "selective" ? Recompute::Selective : Recompute::None;
+}
+
 Schedule scheduleOf(const Config& config)
 {
     auto schedule = tracing::scheduleByName(
@@ -155,10 +167,12 @@ Layout layOut(const Config& config)
         RankPlan plan{ .rank = rank, .place = place, .chunks = chunksOf(config, layout.schedule, place.pp) };
         for (const auto& [slice, slots] : plan.chunks) {
             plan.parameters += static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
-            std::size_t kept = activationBytes(config.model, slice, config.batch.microBatch, config.parallel.tp);
+            const int sequences = config.batch.microBatch, parts = config.parallel.tp;
+            std::size_t kept = activationBytes(config.model, slice, sequences, parts, recomputeOf(config));
             if (splitsBackward(layout.schedule))
-                kept += deferredBytes(config.model, slice, config.batch.microBatch, config.parallel.tp);
-            plan.activationBytes += static_cast<std::int64_t>(kept) * slots;
+                kept += deferredBytes(config.model, slice, sequences, parts);
+            plan.activationBytes += static_cast<std::int64_t>(kept) * slots
+                + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, parts, recomputeOf(config)));
         }
         plan.weightBytes = 8 * plan.parameters;
         plan.optimizerBytes = 8 * plan.parameters;

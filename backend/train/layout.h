@@ -46,6 +46,7 @@ std::vector<GptStage::Options::Chunk> chunksOf(const Config& config, const Sched
 Layout layOut(const Config& config);
 
 Schedule scheduleOf(const Config& config);
+Recompute recomputeOf(const Config& config);
 
 /// Cores that this process may use.
 int availableCores();

@@ -23,6 +23,7 @@ GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
         .part = { .parts = config.parallel.tp, .index = place.tp },
         .sequences = config.batch.microBatch,
         .seed = static_cast<std::uint64_t>(config.train.seed),
+        .recompute = recomputeOf(config),
         .defersWeights = splitsBackward(schedule) };
 }
 

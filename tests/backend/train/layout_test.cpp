@@ -64,6 +64,46 @@ TEST(Layout, TensorPartsMustDivideHeadsAndVocabulary)
         onlyProblem(config), "parallel.tp = 8: must divide model.heads = 12 and model.vocab = 256; allowed is 1, 2, 4");
 }
 
+TEST(Layout, SchedulesNameWhatTheyNeed)
+{
+    Config config = goodConfig(); // layers 4, micro-batches 4
+    config.parallel.schedule = "interleaved";
+    EXPECT_EQ(onlyProblem(config),
+        "parallel.schedule = interleaved: needs stages; allowed with parallel.pp = 1 is 1f1b, gpipe, zb-h1");
+    config.parallel.pp = 2;
+    EXPECT_TRUE(problemsOf(config).empty());
+    config.parallel.chunks = 3;
+    EXPECT_EQ(onlyProblem(config), "parallel.chunks = 3: must divide the 2 layers of a stage; allowed is 1, 2");
+    config.parallel.chunks = 2;
+    config.batch.microBatches = 5;
+    EXPECT_EQ(onlyProblem(config),
+        "batch.micro_batches = 5: must be a multiple of parallel.pp with the interleaved schedule; allowed is 2, 4, 6 "
+        "and "
+        "so on");
+    config.parallel.schedule = "zb-h1";
+    config.train.recompute = "full";
+    EXPECT_EQ(onlyProblem(config),
+        "train.recompute = full: weight gradients that wait need what it drops; allowed with parallel.schedule = zb-h1 "
+        "is "
+        "none");
+}
+
+TEST(Layout, RecomputationKeepsTheInputsOfLayersOnly)
+{
+    Config config = goodConfig();
+    config.batch.microBatches = 2;
+    const auto activations = [&](const char* recompute) {
+        config.train.recompute = recompute;
+        return layOut(config).ranks[0].activationBytes;
+    };
+    // One micro-batch in flight of 4 x 128 rows, 4 layers: 16 C + H + 4 floats each, of which C stay and the rest is
+    // there once.
+    const std::int64_t rows = 4 * 128, layer = 16 * 128 + 4 + 4;
+    EXPECT_EQ(activations("none") - activations("full"), 4 * rows * 3 * (layer - 128));
+    // Outputs of two norms and of the GELU: 6 C, of which 5 C are there once.
+    EXPECT_EQ(activations("none") - activations("selective"), 4 * rows * (4 * 6 * 128 - 5 * 128));
+}
+
 TEST(Layout, TensorPartsShareAllButWhatIsReplicated)
 {
     Config config = goodConfig(); // layers 4, width 128, vocab 256, sequence 128

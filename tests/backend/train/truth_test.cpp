@@ -23,7 +23,7 @@ struct Case {
     double bound = 1e-5; ///< relative, of losses and gradient norms
 };
 
-constexpr std::size_t kRepeated = 5; ///< steps done again, for the bits
+constexpr std::size_t kRepeated = 3; ///< steps done again, for the bits
 
 void spread(Config& config, int dp, int tp, int pp)
 {
@@ -63,6 +63,23 @@ const Case kCases[] = {
         [](Config& c) {
             schedule(c, "zb-h1", 1, 2);
             c.parallel.tp = 2;
+        } },
+    { "selective", [](Config& c) { c.train.recompute = "selective"; }, 0 },
+    { "full", [](Config& c) { c.train.recompute = "full"; }, 0 },
+    { "selectivePp2Tp2",
+        [](Config& c) {
+            spread(c, 1, 2, 2);
+            c.train.recompute = "selective";
+        } },
+    { "fullInterleavedDp2",
+        [](Config& c) {
+            schedule(c, "interleaved", 2, 2);
+            c.train.recompute = "full";
+        } },
+    { "fullTp2",
+        [](Config& c) {
+            spread(c, 1, 2, 1);
+            c.train.recompute = "full";
         } },
     { "dp2tp2pp2", [](Config& c) { spread(c, 2, 2, 2); } },
 };
