@@ -175,4 +175,39 @@ TEST(GptStage, ParametersTileTheBuffersInOrder)
     EXPECT_EQ(model.stage.parameters().back().name, "embedding.positions");
 }
 
+TEST(GptStage, DeferredWeightsGiveTheSameGradientsBitForBit)
+{
+    Whole whole;
+    const Batch batch;
+    whole.train(batch);
+    GptStage::Options options = test::options(wholeModel(kTiny));
+    options.defersWeights = true;
+    GptStage deferred(options, *whole.recorder);
+    std::vector<std::size_t> ends;
+    deferred.setHooks(
+        { .betweenKernels = {}, .gradientsReady = [&](std::size_t, std::size_t end) { ends.push_back(end); } });
+    deferred.forward(batch.whole(), {});
+    deferred.backward(0, 0, {}, {});
+    EXPECT_TRUE(ends.empty()) << "nothing is final before the weights";
+    deferred.backwardWeights(0, 0);
+    EXPECT_EQ(copyOf(deferred.gradients()), copyOf(whole.stage.gradients()));
+    EXPECT_EQ(ends.back(), deferred.gradients().size());
+}
+
+TEST(GptStage, ChunksOfOneStageGiveTheGradientsOfTheWholeBitForBit)
+{
+    Whole whole;
+    const Batch batch;
+    const double loss = whole.train(batch);
+    GptStage::Options options = test::options(wholeModel(kTiny));
+    options.chunks = { { sliceOf(kTiny, 0, 2), 1 }, { sliceOf(kTiny, 1, 2), 1 } };
+    GptStage stage(options, *whole.recorder);
+    std::vector<float> hidden(stage.hiddenCount()), gradient(stage.hiddenCount());
+    stage.forward({ .chunk = 0, .tokens = batch.tokens }, hidden);
+    EXPECT_EQ(stage.forward({ .chunk = 1, .hiddenIn = hidden, .targets = batch.targets }, {}), loss);
+    stage.backward(1, 0, {}, gradient);
+    stage.backward(0, 0, gradient, {});
+    EXPECT_EQ(copyOf(stage.gradients()), copyOf(whole.stage.gradients()));
+}
+
 } // namespace rankscope::backend

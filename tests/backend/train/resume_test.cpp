@@ -134,6 +134,21 @@ INSTANTIATE_TEST_SUITE_P(Training, Reshard,
         std::pair(MeshSizes{ .dp = 2, .tp = 2 }, MeshSizes{ .pp = 4 })),
     [](const auto& of) { return nameOf(of.param.first) + "to" + nameOf(of.param.second); });
 
+TEST(Training, ACheckpointOfInterleavedStagesGoesOnWithZeroBubbles)
+{
+    const support::TemporaryDirectory truthDir, dir;
+    const Outcome truth = train(tinyConfig({}, truthDir.path().string()), 0);
+    Config config = tinyConfig({ .tp = 2, .pp = 2 }, dir.path().string());
+    config.parallel.schedule = "interleaved";
+    train(config, 0, 6);
+    config.parallel.schedule = "zb-h1";
+    const Outcome resumed = train(config, 1);
+    EXPECT_EQ(resumed.restored, 6);
+    ASSERT_EQ(resumed.losses.size(), static_cast<std::size_t>(kSteps - 6));
+    for (std::size_t i = 0; i < resumed.losses.size(); ++i)
+        EXPECT_NEAR(resumed.losses[i], truth.losses[6 + i], 1e-4 * truth.losses[6 + i]) << "at " << i;
+}
+
 TEST(Checkpointing, ATimeLimitLeavesACheckpointOfTheLastStep)
 {
     const support::TemporaryDirectory dir;

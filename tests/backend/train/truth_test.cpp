@@ -76,6 +76,12 @@ const Case kCases[] = {
             schedule(c, "interleaved", 2, 2);
             c.train.recompute = "full";
         } },
+    { "selectiveGpipeNaive",
+        [](Config& c) {
+            schedule(c, "gpipe", 2, 2);
+            c.parallel.comm = "naive";
+            c.train.recompute = "selective";
+        } },
     { "fullTp2",
         [](Config& c) {
             spread(c, 1, 2, 1);
