@@ -51,6 +51,13 @@ bool drawsNoWindow(int argc, char** argv)
     return false;
 }
 
+/// Without a window Qt's remarks about windows and desktops help nobody, and hide the one line that an error has.
+void dropRemarks(QtMsgType type, const QMessageLogContext&, const QString& message)
+{
+    if (type == QtCriticalMsg || type == QtFatalMsg)
+        std::fprintf(stderr, "rankscope-app: %s\n", qPrintable(message));
+}
+
 struct Options {
     QStringList files;
     QString live;
@@ -120,6 +127,8 @@ int run(int argc, char** argv)
         qputenv("QT_QPA_PLATFORM", "offscreen");
     else if (!hasDisplay())
         return fail(kWrongUsage, "there is no display: set DISPLAY, or draw a picture with --render OUT.png FILE");
+    if (noWindow)
+        qInstallMessageHandler(dropRemarks);
     QApplication application(argc, argv);
     QApplication::setApplicationName("rankscope");
     QApplication::setOrganizationName("rankscope");
