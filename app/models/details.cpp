@@ -235,10 +235,13 @@ Result<Details> Builder::area()
         = QStringLiteral("%1 to %2, all ranks; shares of %3")
               .arg(moment(selection_.window.beginNs), moment(selection_.window.endNs), text(counted->capacityWord()));
     for (const LeafTime& time : leafTimes(counted->total)) {
-        const auto word = leafWord(time.leaf);
-        details_.fields.emplace_back(
-            word, text(tracing::shareText(counted->shareOf(time.ns))) + ", " + duration(time.ns));
+        const bool isOutside = time.leaf == Leaf::Descheduled && counted->sharedCores();
+        const QString share
+            = isOutside ? QStringLiteral("outside") : text(tracing::shareText(counted->shareOf(time.ns)));
+        details_.fields.emplace_back(leafWord(time.leaf), share + ", " + duration(time.ns));
     }
+    if (counted->capacityNs() > 0)
+        details_.fields.emplace_back("sum", "100.0 %, " + duration(counted->capacityNs()));
     return details_;
 }
 

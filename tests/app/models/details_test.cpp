@@ -94,6 +94,8 @@ TEST_F(DetailsTest, MarkedStretchIsCounted)
     ASSERT_TRUE(details) << details.error().message();
     EXPECT_EQ(field(*details, "compute"), "50.0 %, 10.0 ms");
     EXPECT_EQ(field(*details, "host late"), "50.0 %, 10.0 ms");
+    EXPECT_EQ(details->fields.back().first, "sum");
+    EXPECT_TRUE(details->fields.back().second.startsWith("100.0 %, "));
 }
 
 TEST_F(DetailsTest, SpanThatIsNotThereIsAnError)
