@@ -57,7 +57,7 @@ struct RunAnalysis {
     /// The denominator of every share: the ranks' time, less descheduled where ranks share cores.
     std::int64_t capacityNs() const;
     double shareOf(std::int64_t ns) const; ///< of capacityNs()
-    std::string_view capacityWord() const; ///< how the denominator is called: "GPU time" or "rank time"
+    std::string_view capacityWord() const; ///< how the denominator is called: "GPU time", "rank time" or "rank time with a core"
 };
 
 struct AnalysisOptions {

@@ -29,7 +29,7 @@ double RunAnalysis::shareOf(std::int64_t ns) const
 
 std::string_view RunAnalysis::capacityWord() const
 {
-    return gpuTime ? "GPU time" : "rank time";
+    return gpuTime ? "GPU time" : sharedCores() ? "rank time with a core" : "rank time";
 }
 
 } // namespace rankscope::tracing

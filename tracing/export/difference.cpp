@@ -189,7 +189,7 @@ std::string differenceText(const RunAnalysis& a, const RunAnalysis& b)
     TextTable table({ { "", TextTable::Align::Left }, { "A" }, { "B" }, { "B against A" } });
     for (const Difference& row : differences(a, b))
         table.add({ row.what, cell(row.a, row.unit), cell(row.b, row.unit), changeText(row) });
-    return fmt::format("A  {}\nB  {}\n\n{}", runLine(a), runLine(b), table.text(48));
+    return fmt::format("A  {}\nB  {}\n\n{}", runLine(a), runLine(b), table.text(56));
 }
 
 std::string differenceJson(const RunAnalysis& a, const RunAnalysis& b)

@@ -244,8 +244,8 @@ std::vector<std::string> leafLines(const RunAnalysis& run)
         }
     }
     if (shared)
-        small += fmt::format("{}outside: descheduled {} of all {}", small.empty() ? "" : "; ",
-            shareOfWindow(run.total.descheduledNs, run.total), run.capacityWord());
+        small += fmt::format("{}outside: descheduled {} of all rank time", small.empty() ? "" : "; ",
+            shareOfWindow(run.total.descheduledNs, run.total));
     for (std::string& line : wrapped(small, kBriefColumns))
         lines.push_back(std::move(line));
     lines.push_back(sumText(run));

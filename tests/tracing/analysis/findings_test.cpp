@@ -195,6 +195,7 @@ TEST(Findings, RanksThatShareCoresLeaveDescheduledOutsideTheDenominator)
     EXPECT_EQ(run.sharedCores(), 1);
     EXPECT_EQ(run.capacityNs(), 1'200'000'000);
     EXPECT_DOUBLE_EQ(run.shareOf(run.total.computeNs), 10.0 / 12);
+    EXPECT_EQ(run.capacityWord(), "rank time with a core");
     bool said = false;
     for (const Finding& finding : findings(run))
         said = said || finding.title == "2 ranks share 1 core";
