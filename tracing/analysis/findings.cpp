@@ -153,18 +153,32 @@ int pipelineStages(const RunAnalysis& run)
     return stages;
 }
 
-/// What a balanced pipeline costs by its schedule alone: (p-1)/(m+p-1) of the step (METRICS 4.4).
+int provenanceNumber(const RunAnalysis& run, const char* key)
+{
+    const auto found = run.facts.provenance.find(key);
+    int number = 0;
+    if (found != run.facts.provenance.end())
+        std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
+    return number;
+}
+
+/// What a balanced pipeline costs by its schedule alone: (p-1)/(m+p-1) of the step with 1F1B and GPipe, less with
+/// chunks and with weight gradients in the drain (METRICS 4.4, where a backward is two forwards and its weights one).
 std::string scheduleText(const RunAnalysis& run)
 {
-    const auto found = run.facts.provenance.find("config.batch.micro_batches");
-    int microBatches = 0;
-    if (found != run.facts.provenance.end())
-        std::from_chars(found->second.data(), found->second.data() + found->second.size(), microBatches);
+    const int microBatches = provenanceNumber(run, "config.batch.micro_batches");
     const int stages = pipelineStages(run);
     if (microBatches <= 0 || stages < 2)
         return {};
+    const auto found = run.facts.provenance.find("config.parallel.schedule");
+    const std::string schedule = found == run.facts.provenance.end() ? "" : found->second;
+    double idle = stages - 1; // in passes of a micro-batch, forward and backward
+    if (schedule == "\"interleaved\"")
+        idle /= std::max(1, provenanceNumber(run, "config.parallel.chunks"));
+    else if (schedule == "\"zb-h1\"")
+        idle /= 3; // F + B - 2 W of F + B
     return fmt::format(" · {} stages and {} micro-batches cost {} of a balanced step by themselves", stages,
-        microBatches, shareText(static_cast<double>(stages - 1) / (microBatches + stages - 1)));
+        microBatches, shareText(idle / (microBatches + idle)));
 }
 
 Finding bubbles(const RunAnalysis& run, const Waste& waste)

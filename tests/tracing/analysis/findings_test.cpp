@@ -242,4 +242,24 @@ TEST(Headline, IsTheUsefulShareWhereFlopsAndPeakAreKnown)
 
 TEST(Headline, SaysNothingWithoutFigures) { EXPECT_EQ(headline(RunAnalysis{}).sentence, ""); }
 
+TEST(Findings, SayWhatTheDeclaredScheduleCostsByItself)
+{
+    const auto bubbleText = [](const std::string& schedule) {
+        RunAnalysis run = runOf({ { .bubbleByPhaseNs = { 200'000'000, 0, 0 } }, {} });
+        run.ranks[1].info.stage = 1;
+        run.facts.provenance["config.batch.micro_batches"] = "4";
+        run.facts.provenance["config.parallel.schedule"] = schedule;
+        run.facts.provenance["config.parallel.chunks"] = "2";
+        for (const Finding& finding : findings(run)) {
+            if (finding.title == "Ranks idle in the pipeline's bubbles")
+                return finding.text;
+        }
+        return std::string("no such finding");
+    };
+    // Two stages, four micro-batches: 1 of 5; with two chunks 0.5 of 4.5; with a third of the bubble 1 of 13.
+    EXPECT_NE(bubbleText("\"1f1b\"").find("cost 20.0 % of"), std::string::npos) << bubbleText("\"1f1b\"");
+    EXPECT_NE(bubbleText("\"interleaved\"").find("cost 11.1 % of"), std::string::npos);
+    EXPECT_NE(bubbleText("\"zb-h1\"").find("cost 7.7 % of"), std::string::npos);
+}
+
 } // namespace rankscope::tracing
