@@ -65,6 +65,8 @@ std::vector<KernelRow> KernelTable::rows() const
         const auto index = static_cast<std::size_t>(name);
         result.push_back({
             .name = index < names_.size() ? names_[index] : std::string(),
+            .shortName = {},
+            .family = index < names_.size() ? kernelFamilyOf(names_[index]) : KernelFamily::Other,
             .count = sum.count,
             .totalNs = sum.totalNs,
             .share = allNs > 0 ? static_cast<double>(sum.totalNs) / static_cast<double>(allNs) : 0,
@@ -72,6 +74,12 @@ std::vector<KernelRow> KernelTable::rows() const
             .bytesPerSecond = perSecond(sum.bytes, sum.bytesKnown, sum.totalNs),
         });
     }
+    std::vector<std::string> full;
+    for (const KernelRow& row : result)
+        full.push_back(row.name);
+    std::vector<std::string> shortNames = distinctKernelNames(full);
+    for (std::size_t i = 0; i < result.size(); ++i)
+        result[i].shortName = std::move(shortNames[i]);
     std::stable_sort(
         result.begin(), result.end(), [](const KernelRow& a, const KernelRow& b) { return a.totalNs > b.totalNs; });
     return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/analysis/kernel_name.h"
 #include "tracing/analysis/run_rows.h"
 
 #include <cstdint>
@@ -11,7 +12,9 @@
 namespace rankscope::tracing {
 
 struct KernelRow {
-    std::string name;
+    std::string name; ///< as recorded
+    std::string shortName{}; ///< tells it from the other rows' kernels
+    KernelFamily family = KernelFamily::Other;
     std::int64_t count = 0;
     std::int64_t totalNs = 0; ///< sum of durations over all ranks
     double share = 0; ///< of all kernels' totalNs

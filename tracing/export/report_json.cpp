@@ -108,6 +108,8 @@ void writeKernels(JsonWriter& json, const RunAnalysis& run)
     for (const KernelRow& row : run.kernels) {
         json.beginObject();
         json.member("name", row.name);
+        json.member("short_name", row.shortName);
+        json.member("family", toString(row.family));
         json.member("count", row.count);
         json.member("total_ns", row.totalNs);
         json.member("share", row.share);

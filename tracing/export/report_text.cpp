@@ -124,11 +124,12 @@ std::string collectiveTableText(const RunAnalysis& run)
 
 std::string kernelTableText(const RunAnalysis& run)
 {
-    TextTable table({ { "kernel", Align::Left }, { "count" }, { "total" }, { "share" }, { "FLOP/s" } });
+    TextTable table(
+        { { "kernel", Align::Left }, { "family", Align::Left }, { "count" }, { "total" }, { "share" }, { "FLOP/s" } });
     for (std::size_t i = 0; i < std::min(run.kernels.size(), kTopKernels); ++i) {
         const KernelRow& row = run.kernels[i];
-        table.add({ row.name, countText(row.count), timeText(row.totalNs), shareText(row.share),
-            row.flops ? rateText(*row.flops, "FLOP") : "-" });
+        table.add({ row.shortName, std::string(toString(row.family)), countText(row.count), timeText(row.totalNs),
+            shareText(row.share), row.flops ? rateText(*row.flops, "FLOP") : "-" });
     }
     if (table.empty())
         return {};

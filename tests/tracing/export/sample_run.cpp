@@ -53,8 +53,9 @@ RunAnalysis sampleRun()
         .transferNs = 10 * kMs,
         .lateRank = 1,
         .lateCount = 39 } };
-    run.kernels = { { "matmul", 4000, 1000 * kMs, 0.8, 3.5e9, std::nullopt },
-        { "a kernel with a name that goes on and on and on and on", 10, 250 * kMs, 0.2, std::nullopt, std::nullopt } };
+    run.kernels = { { "matmul", "matmul", KernelFamily::Matrix, 4000, 1000 * kMs, 0.8, 3.5e9, std::nullopt },
+        { "a kernel with a name that goes on and on and on and on", "a kernel with a name that goes on and on",
+            KernelFamily::Other, 10, 250 * kMs, 0.2, std::nullopt, std::nullopt } };
     run.series = { { "loss", "nats", 1, { { {}, 0, 5.5 }, { {}, 1, 2.75 } } } };
     run.findings = findings(run);
     run.headline = headline(run);
