@@ -99,6 +99,14 @@ std::vector<std::string> foldLines(const FoldRecord& fold)
     return { text, "mostly " + std::string(style.word) + "; zoom in to see each" };
 }
 
+/// As on a label: kernels by their short names.
+std::string shownName(const SpanRecord& span, const RunFacts& facts)
+{
+    const bool kernel = span.row == RowKind::Kernel || span.row == RowKind::Collective;
+    const std::string& name = facts.shortName(span.name);
+    return kernel && !name.empty() && span.spanClass != SpanClass::Bubble ? name : spanName(span, facts);
+}
+
 } // namespace
 
 std::string spanName(const SpanRecord& span, const RunFacts& facts)
@@ -128,7 +136,7 @@ Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
 {
     const std::string time = durationText(span.durationNs());
     if (span.cut) {
-        const std::string text = withLetter(span.spanClass, spanName(span, facts));
+        const std::string text = withLetter(span.spanClass, shownName(span, facts));
         return { text, text.substr(0, 1) };
     }
     if (span.row == RowKind::Ledger && span.spanClass == SpanClass::Wait)
@@ -140,7 +148,7 @@ Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
             words.insert(words.begin(), words.front() + ", waits for rank " + std::to_string(*span.peer));
         return words;
     }
-    const std::string name = spanName(span, facts);
+    const std::string name = shownName(span, facts);
     if (!hasLetter(span))
         return { name + "   " + time, name };
     const std::string text = withLetter(span.spanClass, name);

@@ -1,5 +1,7 @@
 #include "app/timeline/core/run_facts.h"
 
+#include "tracing/analysis/kernel_name.h"
+
 #include <algorithm>
 
 namespace rankscope::app::timeline {
@@ -16,7 +18,37 @@ template <typename T> bool take(tracing::Result<T> result, T& place, std::string
     return true;
 }
 
+/// Of what the signatures name, and of communication kernels, which have none.
+std::map<std::int32_t, std::string> shortNamesOf(const RunFacts& facts)
+{
+    std::vector<std::int32_t> indices;
+    for (const tracing::KernelSignature& signature : facts.signatures)
+        indices.push_back(raw(signature.name));
+    for (std::size_t i = 0; i < facts.names.size(); ++i) {
+        if (facts.names[i].find("nccl") != std::string::npos)
+            indices.push_back(static_cast<std::int32_t>(i));
+    }
+    std::sort(indices.begin(), indices.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+    std::vector<std::string> full;
+    for (const std::int32_t index : indices)
+        full.push_back(facts.name(index));
+    const std::vector<std::string> shown = tracing::distinctKernelNames(full);
+    std::map<std::int32_t, std::string> names;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        if (shown[i] != full[i])
+            names.emplace(indices[i], shown[i]);
+    }
+    return names;
+}
+
 } // namespace
+
+const std::string& RunFacts::shortName(std::int32_t index) const
+{
+    const auto found = shortNames.find(index);
+    return found == shortNames.end() ? name(index) : found->second;
+}
 
 const std::string& RunFacts::name(std::int32_t index) const
 {
@@ -36,6 +68,7 @@ tracing::Result<std::shared_ptr<const RunFacts>> readRunFacts(tracing::TraceRead
         && take(reader.steps(), facts->steps, error) && take(reader.window(), facts->window, error);
     if (!good)
         return tracing::Error(error);
+    facts->shortNames = shortNamesOf(*facts);
     std::sort(facts->ranks.begin(), facts->ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
     if (!facts->steps.empty()) {
         const std::int32_t rank = facts->steps.front().rank;

@@ -6,6 +6,7 @@
 #include "tracing/store/trace_reader.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +25,10 @@ struct RunFacts {
     tracing::Window window;
     std::int64_t dataVersion = 0;
 
+    std::map<std::int32_t, std::string> shortNames; ///< of kernels, where the short name is another; index as in names
+
     const std::string& name(std::int32_t index) const; ///< "" where it is not known (yet)
+    const std::string& shortName(std::int32_t index) const; ///< for labels
 };
 
 tracing::Result<std::shared_ptr<const RunFacts>> readRunFacts(tracing::TraceReader& reader);

@@ -219,5 +219,18 @@ TEST_F(TileSourceTest, ALedgerOfManyEventsIsCountedFromTilesAndCoversTheRun)
     EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Transfer]) / whole, 0.04, 0.02);
 }
 
+TEST(SpanLabel, ShowsAKernelsShortNameAndKeepsTheFullOneForTheHoverText)
+{
+    RunFacts facts;
+    facts.names = { "", "volta_sgemm_128x32_nt" };
+    facts.shortNames = { { 1, "sgemm 128x32 nt" } };
+    SpanRecord span;
+    span.endNs = 1000;
+    span.spanClass = tracing::SpanClass::Compute;
+    span.name = 1;
+    EXPECT_TRUE(spanLabel(span, facts).front().starts_with("sgemm 128x32 nt")) << spanLabel(span, facts).front();
+    EXPECT_EQ(spanName(span, facts), "volta_sgemm_128x32_nt");
+}
+
 } // namespace
 } // namespace rankscope::app::timeline
