@@ -161,6 +161,30 @@ std::array<ReplayChange, 3> Remedies::gapsLikePeers(
     return changes;
 }
 
+std::optional<std::array<ReplayChange, 3>> Remedies::likePeers(std::int32_t rankNumber) const
+{
+    const auto own = std::ranges::find(input_.ranks, rankNumber, &ledger::RankInput::rank);
+    if (own == input_.ranks.end() || input_.ranks.size() < 2)
+        return std::nullopt;
+    const auto rank = static_cast<std::size_t>(own - input_.ranks.begin());
+    const std::vector<std::size_t> peers = peersOf(rank);
+    std::array<ReplayChange, 3> changes;
+    for (const Label label :
+        { Label::Host, Label::Launch, Label::Data, Label::Checkpoint, Label::KernelGap, Label::Unattributed }) {
+        const auto gaps = gapsLikePeers(rank, peers, label);
+        for (std::size_t i = 0; i < changes.size(); ++i)
+            changes[i].gapTimes.insert(gaps[i].gapTimes.begin(), gaps[i].gapTimes.end());
+    }
+    std::vector<std::int64_t> times;
+    for (const std::size_t peer : peers)
+        times.push_back(timeOf(peer, Label::Compute));
+    const auto lengths = spread(times);
+    const std::int64_t ownNs = timeOf(rank, Label::Compute);
+    for (std::size_t i = 0; ownNs > 0 && i < changes.size(); ++i)
+        changes[i].computeTimes[rankNumber] = { std::min(lengths[i], ownNs), ownNs };
+    return changes;
+}
+
 std::optional<Prediction> Remedies::withoutGaps(Label label) const
 {
     if (!canReplay_)

@@ -41,6 +41,9 @@ public:
     /// stage, else all others. None where it is not slower than they are, where nobody can be compared, or where the
     /// cause is none that a rank could be cured of.
     std::optional<Prediction> withoutCause(std::int32_t culprit, std::string_view cause) const;
+    /// The rank's compute and all its gaps are as long as its peers': the fastest's, the median's, the slowest's, never
+    /// longer than its own. None: there is no such rank, or it has no peers.
+    std::optional<std::array<ledger::ReplayChange, 3>> likePeers(std::int32_t rank) const;
     /// No rank waits for its host, its data, ...: every gap of that label is gone.
     std::optional<Prediction> withoutGaps(ledger::Label label) const;
     std::optional<Prediction> withoutTransfer(Dimension dimension) const;

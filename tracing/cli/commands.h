@@ -63,6 +63,13 @@ struct LedgerArguments {
 };
 int ledgerCommand(const LedgerArguments& arguments);
 
+struct WhatIfArguments {
+    std::string file;
+    std::vector<std::string> changes;
+    bool json = false;
+};
+int whatIfCommand(const WhatIfArguments& arguments);
+
 struct SqlArguments {
     std::string file;
     std::string text;

@@ -1,3 +1,4 @@
+#include "tracing/analysis/what_if.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/terminal.h"
 
@@ -107,6 +108,18 @@ void addLedger(CLI::App& app, LedgerArguments& arguments, Chosen& chosen)
     command->callback([&] { chosen = [&] { return ledgerCommand(arguments); }; });
 }
 
+void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "what-if", "Replays a run with changes and predicts the time of a step",
+        "rankscope what-if run.rsdb fix=2 link.dp=4");
+    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command->add_option("changes", arguments.changes, "What is changed, all at once:\n" + whatIfHelp())
+        ->type_name("CHANGE ...")
+        ->required();
+    command->add_flag("--json", arguments.json, "As JSON");
+    command->callback([&] { chosen = [&] { return whatIfCommand(arguments); }; });
+}
+
 void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "sql", "Asks a run file in SQL, read only",
@@ -157,6 +170,7 @@ int run(int argc, char** argv)
     InfoArguments info;
     ReportArguments report;
     LedgerArguments ledger;
+    WhatIfArguments whatIf;
     SqlArguments sql;
     OpenArguments open;
     Chosen chosen;
@@ -166,6 +180,7 @@ int run(int argc, char** argv)
     addInfo(app, info, chosen);
     addReport(app, report, chosen);
     addLedger(app, ledger, chosen);
+    addWhatIf(app, whatIf, chosen);
     addSql(app, sql, chosen);
     addOpen(app, open, chosen);
     app.require_subcommand(1);

@@ -4,6 +4,7 @@
 #include "tests/support/trace_builder.h"
 #include "tracing/analysis/ledger/ledger.h"
 #include "tracing/analysis/load.h"
+#include "tracing/analysis/what_if.h"
 
 #include <gtest/gtest.h>
 
@@ -134,6 +135,41 @@ TEST_F(RunLedgerOfAFile, IsKeptInTheFileAndComesOutAsItWentIn)
     EXPECT_EQ(again.savings, run.savings);
     EXPECT_EQ(again.ranks, run.ranks);
     EXPECT_EQ(again.rows.size(), run.rows.size());
+}
+
+TEST_F(RunLedgerOfAFile, WhatIfPredictsTheStepOfAChangedRun)
+{
+    auto reader = TraceReader::open(twoSteps());
+    const auto run = computeRunLedger(*reader, *loadFacts(*reader));
+    ASSERT_TRUE(run);
+    const auto step = [&](const std::vector<std::string>& changes) {
+        const auto result = whatIf(*run, changes);
+        EXPECT_TRUE(result) << result.error().message();
+        EXPECT_EQ(result->baselineStepNs, 95 * kMs); // two steps, the second without what follows its last operation
+        EXPECT_LE(result->lowNs, result->predictedStepNs);
+        EXPECT_GE(result->highNs, result->predictedStepNs);
+        return result->predictedStepNs;
+    };
+    EXPECT_EQ(step({ "compute=1" }), 95 * kMs);
+    EXPECT_EQ(step({ "fix=1" }), 75 * kMs); // computes 60 instead of 80
+    EXPECT_EQ(step({ "compute@1=0.75" }), 75 * kMs);
+    EXPECT_EQ(step({ "transfer.dp=0" }), 85 * kMs);
+    EXPECT_EQ(step({ "link.dp=2" }), 90 * kMs);
+    EXPECT_EQ(step({ "overlap=perfect" }), 85 * kMs); // 10 ms of transfer a step fit under 85
+    EXPECT_EQ(step({ "host=0" }), 90 * kMs); // the 10 ms between the steps
+    EXPECT_EQ(step({ "fix=1", "transfer=0", "host=0" }), 60 * kMs);
+}
+
+TEST_F(RunLedgerOfAFile, WhatIfRefusesWhatItDoesNotUnderstand)
+{
+    auto reader = TraceReader::open(twoSteps());
+    const auto run = computeRunLedger(*reader, *loadFacts(*reader));
+    ASSERT_TRUE(run);
+    for (const char* change : { "", "faster", "fix=7", "fix=x", "compute=-1", "compute=nan", "compute@9=1", "host.dp=0",
+             "transfer.zz=0", "link=0", "transfer.dp@1=0", "overlap=some", "=3" }) {
+        const std::vector<std::string> changes{ change };
+        EXPECT_FALSE(whatIf(*run, changes)) << change;
+    }
 }
 
 TEST(RunLedgerKept, ADamagedResultIsNoResult)

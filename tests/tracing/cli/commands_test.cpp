@@ -166,6 +166,21 @@ TEST_F(Commands, LedgerAsTextNamesLeavesCulpritsAndTheSum)
     expectRefusal({ "ledger", sample("d.rsdb"), "--steps", "90:95" }, 2, "steps 0 to 1");
 }
 
+TEST_F(Commands, WhatIfGivesItsKeys)
+{
+    const std::string file = sample();
+    const auto prediction = json({ "what-if", file, "fix=1", "--json" });
+    for (const char* key : { "baseline_step_ns", "predicted_step_ns", "low_ns", "high_ns", "changes" })
+        EXPECT_TRUE(prediction.HasMember(key)) << key;
+    EXPECT_EQ(prediction["baseline_step_ns"].GetInt64(), 95 * kMs);
+    EXPECT_EQ(prediction["predicted_step_ns"].GetInt64(), 75 * kMs);
+    EXPECT_EQ(prediction["changes"][0], "fix=1");
+    const auto text = runRankscope({ "what-if", file, "fix=1" });
+    EXPECT_NE(text.output.find("a step takes 75.0 ms instead of 95.0 ms"), std::string::npos) << text.output;
+    expectRefusal({ "what-if", file, "faster" }, 2, "faster");
+    expectRefusal({ "what-if", file }, 2, "what-if --help");
+}
+
 TEST_F(Commands, InfoTellsRanksCountsAndWindow)
 {
     const auto info = json({ "info", sample(), "--json" });
@@ -274,7 +289,7 @@ TEST_F(Commands, ATruncatedFileIsRefusedAndNotReadInPart)
 TEST_F(Commands, EveryHelpShowsAnExample)
 {
     EXPECT_NE(runRankscope({ "--help" }).output.find("Example:\n  rankscope "), std::string::npos);
-    for (const char* command : { "train", "collect", "info", "report", "ledger", "sql", "open" }) {
+    for (const char* command : { "train", "collect", "info", "report", "ledger", "what-if", "sql", "open" }) {
         const auto outcome = runRankscope({ command, "--help" });
         EXPECT_EQ(outcome.exitCode, 0);
         EXPECT_NE(outcome.output.find(std::string("Example:\n  rankscope ") + command), std::string::npos) << command;

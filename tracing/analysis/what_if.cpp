@@ -1,0 +1,261 @@
+#include "tracing/analysis/what_if.h"
+
+#include "tracing/analysis/lateness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace rankscope::tracing {
+
+namespace {
+
+using ledger::Label;
+using ledger::Ratio;
+using ledger::ReplayChange;
+
+constexpr std::int64_t kForEver = INT64_MAX / 4;
+constexpr std::array kGapWords{ "host", "launch", "data", "checkpoint", "kernel_gap", "unattributed" };
+
+/// A factor as a ratio of integers, to a millionth.
+std::optional<Ratio> factorOf(std::string_view text)
+{
+    constexpr std::int64_t kParts = 1'000'000;
+    double value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1000)
+        return std::nullopt;
+    return Ratio{ std::llround(value * static_cast<double>(kParts)), kParts };
+}
+
+Error notUnderstood(const std::string& change)
+{
+    return Error(fmt::format(
+        "change {}: not understood; rankscope what-if --help lists what can be changed, such as fix=2", change));
+}
+
+/// "what[.dimension][@rank]=value"
+struct Wish {
+    std::string what;
+    std::optional<Dimension> dimension{};
+    std::optional<std::int32_t> rank{};
+    std::string value;
+};
+
+Result<Wish> parsed(const std::string& text)
+{
+    const auto wrong = [&] { return notUnderstood(text); };
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        return wrong();
+    Wish wish;
+    wish.what = text.substr(0, equals);
+    wish.value = text.substr(equals + 1);
+    if (const std::size_t at = wish.what.find('@'); at != std::string::npos) {
+        std::int32_t rank = 0;
+        const std::string number = wish.what.substr(at + 1);
+        const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), rank);
+        if (code != std::errc() || end != number.data() + number.size())
+            return wrong();
+        wish.rank = rank;
+        wish.what.resize(at);
+    }
+    if (const std::size_t dot = wish.what.find('.'); dot != std::string::npos) {
+        wish.dimension = parseDimension(wish.what.substr(dot + 1));
+        if (!wish.dimension)
+            return wrong();
+        wish.what.resize(dot);
+    }
+    return wish;
+}
+
+class Changes {
+public:
+    explicit Changes(const LedgerRun& run, const Remedies& remedies)
+        : run_(run)
+        , remedies_(remedies)
+    {
+    }
+
+    Status add(const std::string& text)
+    {
+        const auto wish = parsed(text);
+        if (!wish)
+            return wish.error();
+        if (wish->rank && !hasRank(*wish->rank))
+            return Error(fmt::format("change {}: the run has no rank {}", text, *wish->rank));
+        if (wish->what == "fix")
+            return fix(*wish, text);
+        if (wish->what == "overlap" && wish->value == "perfect") {
+            overlaps_ = true;
+            return scaleTransfer(Wish{ "transfer", {}, {}, "0" }, { 0, 1 });
+        }
+        if (wish->what == "cores" && wish->value == "enough") {
+            for (ReplayChange& variant : variants_)
+                variant.onCpu = true;
+            return Done{};
+        }
+        const auto factor = factorOf(wish->value);
+        const bool understood = factor && (!wish->dimension || wish->what == "transfer" || wish->what == "link");
+        if (understood && wish->what == "compute")
+            return scaleCompute(*wish, *factor);
+        if (understood && wish->what == "transfer")
+            return scaleTransfer(*wish, *factor);
+        if (understood && wish->what == "link" && factor->numerator > 0)
+            return scaleTransfer(*wish, { factor->denominator, factor->numerator });
+        if (understood && std::ranges::find(kGapWords, wish->what) != kGapWords.end())
+            return scaleGaps(*wish, *factor);
+        return notUnderstood(text);
+    }
+
+    Prediction predict() const
+    {
+        Prediction prediction = remedies_.of(variants_[1]);
+        const std::int64_t first = remedies_.of(variants_[0]).predictedNs,
+                           last = remedies_.of(variants_[2]).predictedNs;
+        prediction.predictedNs = std::max(prediction.predictedNs, leastNs());
+        prediction.lowNs = std::max(leastNs(), std::min({ first, last, prediction.predictedNs }));
+        prediction.highNs = std::max({ first, last, prediction.predictedNs });
+        return prediction;
+    }
+
+private:
+    bool hasRank(std::int32_t rank) const
+    {
+        return std::ranges::find(run_.result.ranks, rank, &ledger::RankLedger::rank) != run_.result.ranks.end();
+    }
+
+    /// With perfect overlap a step still lasts as long as its rank's transfers.
+    std::int64_t leastNs() const
+    {
+        std::int64_t most = 0;
+        for (std::size_t r = 0; overlaps_ && r < run_.result.ranks.size(); ++r) {
+            std::int64_t sum = 0;
+            for (const ledger::SplitPart& part : run_.result.ranks[r].parts)
+                sum += part.unsplit ? 0 : part.exit - part.entry - part.wait;
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+
+    Status fix(const Wish& wish, const std::string& text)
+    {
+        std::int32_t rank = 0;
+        const auto [end, code] = std::from_chars(wish.value.data(), wish.value.data() + wish.value.size(), rank);
+        if (code != std::errc() || end != wish.value.data() + wish.value.size() || !hasRank(rank))
+            return Error(fmt::format("change {}: the run has no such rank", text));
+        const auto like = remedies_.likePeers(rank);
+        if (!like)
+            return Error(fmt::format("change {}: rank {} has no peers to be like", text, rank));
+        for (std::size_t i = 0; i < variants_.size(); ++i) {
+            for (const auto& [key, stretches] : (*like)[i].gapTimes)
+                variants_[i].gapTimes[key] = stretches;
+            for (const auto& [key, ratio] : (*like)[i].computeTimes)
+                variants_[i].computeTimes[key] = ratio;
+        }
+        return Done{};
+    }
+
+    template <typename Visitor> void forRanks(const Wish& wish, Visitor visitor)
+    {
+        for (ReplayChange& variant : variants_) {
+            for (const ledger::RankLedger& rank : run_.result.ranks) {
+                if (!wish.rank || *wish.rank == rank.rank)
+                    visitor(variant, rank.rank);
+            }
+        }
+    }
+
+    Status scaleCompute(const Wish& wish, Ratio ratio)
+    {
+        forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) { variant.computeTimes[rank] = ratio; });
+        return Done{};
+    }
+
+    Status scaleTransfer(const Wish& wish, Ratio ratio)
+    {
+        if (!wish.dimension) {
+            forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) { variant.transferOfRank[rank] = ratio; });
+            return Done{};
+        }
+        if (wish.rank)
+            return Error(fmt::format("change {}: a dimension or a rank, not both", wish.what));
+        for (ReplayChange& variant : variants_)
+            variant.transferOfDimension[*wish.dimension] = ratio;
+        return Done{};
+    }
+
+    Status scaleGaps(const Wish& wish, Ratio ratio)
+    {
+        const Label label = *labelOfCause(wish.what);
+        forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) {
+            variant.gapTimes[{ rank, label }] = { { -kForEver, kForEver, ratio } };
+        });
+        return Done{};
+    }
+
+    const LedgerRun& run_;
+    const Remedies& remedies_;
+    std::array<ReplayChange, 3> variants_; ///< as the fastest, the median and the slowest peer
+    bool overlaps_ = false;
+};
+
+/// Twice the standard error of the mean step, as a share of it; 0 for fewer than two steps.
+double noiseOf(const std::vector<ledger::StepInfo>& steps)
+{
+    if (steps.size() < 2)
+        return 0;
+    double sum = 0, squares = 0;
+    for (const ledger::StepInfo& step : steps)
+        sum += static_cast<double>(step.end - step.begin);
+    const double mean = sum / static_cast<double>(steps.size());
+    for (const ledger::StepInfo& step : steps)
+        squares += std::pow(static_cast<double>(step.end - step.begin) - mean, 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(steps.size() - 1));
+    return mean > 0 ? 2 * deviation / std::sqrt(static_cast<double>(steps.size())) / mean : 0;
+}
+
+} // namespace
+
+std::string whatIfHelp()
+{
+    return "  fix=2                 rank 2 is like the median of its peers\n"
+           "  compute=0.5           kernels take half the time; compute@2=0.5: those of rank 2\n"
+           "  host=0 launch=0 data=0 checkpoint=0 kernel_gap=0 unattributed=0   gaps of that kind are gone; "
+           "host@2=0.5\n"
+           "  transfer=0.5          transfers take half the time; transfer.dp=0.5, transfer@2=0.5\n"
+           "  link.dp=4             links of a dimension are 4 times as fast; link=4: all\n"
+           "  overlap=perfect       transfers run under compute\n"
+           "  cores=enough          every kernel has a core for each of its threads\n";
+}
+
+Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes)
+{
+    const Remedies remedies(run.source.input, run.result);
+    if (!remedies.canReplay())
+        return Error(
+            fmt::format("replay: the run holds nothing to replay, or more than {} operations; choose fewer ranks",
+                Remedies::kMostOperations));
+    Changes wanted(run, remedies);
+    for (const std::string& change : changes) {
+        if (const Status status = wanted.add(change); !status)
+            return status.error();
+    }
+    const Prediction prediction = wanted.predict();
+    const bool hasSteps = !run.result.steps.empty() && run.result.steps.front().end > run.result.steps.front().begin;
+    const std::int64_t parts = hasSteps ? std::ssize(run.result.steps) : 1;
+    const double noise = noiseOf(run.result.steps);
+    WhatIf result;
+    result.changes.assign(changes.begin(), changes.end());
+    result.steps = hasSteps ? parts : 0;
+    result.baselineStepNs = prediction.baselineNs / parts;
+    result.predictedStepNs = prediction.predictedNs / parts;
+    result.lowNs = std::llround(static_cast<double>(prediction.lowNs / parts) * (1 - std::min(1.0, noise)));
+    result.highNs = std::llround(static_cast<double>(prediction.highNs / parts) * (1 + noise));
+    return result;
+}
+
+} // namespace rankscope::tracing

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "tracing/analysis/run_ledger.h"
+#include "tracing/model/result.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// Step times of a run that was replayed with changes. Without steps: of the whole run.
+struct WhatIf {
+    std::vector<std::string> changes; ///< as asked for
+    std::int64_t steps = 0; ///< 0: the run has none
+    std::int64_t baselineStepNs = 0;
+    std::int64_t predictedStepNs = 0;
+    /// What the change leaves open (such as which peer a fixed rank is like), and twice the standard error of the
+    /// recorded steps' mean, scaled like the step.
+    std::int64_t lowNs = 0;
+    std::int64_t highNs = 0;
+};
+
+/// What can be changed, one line each, for help texts.
+std::string whatIfHelp();
+
+/// Replays the run (METRICS 6) with all changes at once:
+///   fix=R                rank R is like the median of its peers in compute and in every kind of gap
+///   compute=X compute@R=X host=X launch=X data=X checkpoint=X kernel_gap=X unattributed=X   X times as long; @R: of
+///   that
+///                        rank alone
+///   transfer=X transfer.dp=X transfer@R=X   X times as long, of all, of one dimension, of one rank
+///   link=X link.dp=X     links X times as fast
+///   overlap=perfect      transfers cost time only where they alone last longer than the step
+///   cores=enough         every kernel has a core for each of its threads
+/// An error names the change that is not understood.
+Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes);
+
+} // namespace rankscope::tracing
