@@ -20,10 +20,10 @@ using ledger::ReplayChange;
 constexpr std::int64_t kForEver = INT64_MAX / 4;
 constexpr std::array kGapWords{ "host", "launch", "data", "checkpoint", "kernel_gap", "unattributed" };
 
-/// A factor as a ratio of integers, to a millionth.
+/// A factor as a ratio of integers, to a ten thousandth: products with times must stay in 64 bits.
 std::optional<Ratio> factorOf(std::string_view text)
 {
-    constexpr std::int64_t kParts = 1'000'000;
+    constexpr std::int64_t kParts = 10'000;
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1000)
@@ -36,6 +36,8 @@ Error notUnderstood(const std::string& change)
     return Error(fmt::format(
         "change {}: not understood; rankscope what-if --help lists what can be changed, such as fix=2", change));
 }
+
+Ratio product(Ratio a, Ratio b) { return { a.numerator * b.numerator, a.denominator * b.denominator }; }
 
 /// "what[.dimension][@rank]=value"
 struct Wish {
@@ -171,7 +173,10 @@ private:
 
     Status scaleCompute(const Wish& wish, Ratio ratio)
     {
-        forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) { variant.computeTimes[rank] = ratio; });
+        forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) {
+            Ratio& own = variant.computeTimes[rank];
+            own = product(own, ratio);
+        });
         return Done{};
     }
 
@@ -192,7 +197,11 @@ private:
     {
         const Label label = *labelOfCause(wish.what);
         forRanks(wish, [&](ReplayChange& variant, std::int32_t rank) {
-            variant.gapTimes[{ rank, label }] = { { -kForEver, kForEver, ratio } };
+            auto& stretches = variant.gapTimes[{ rank, label }];
+            if (stretches.empty())
+                stretches.push_back({ -kForEver, kForEver, Ratio{} });
+            for (ledger::StretchRatio& stretch : stretches)
+                stretch.ratio = product(stretch.ratio, ratio);
         });
         return Done{};
     }
@@ -240,7 +249,10 @@ Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes
             fmt::format("replay: the run holds nothing to replay, or more than {} operations; choose fewer ranks",
                 Remedies::kMostOperations));
     Changes wanted(run, remedies);
-    for (const std::string& change : changes) {
+    // A fixed rank first: factors are about what it then has.
+    std::vector<std::string> inOrder(changes.begin(), changes.end());
+    std::ranges::stable_partition(inOrder, [](const std::string& change) { return change.starts_with("fix="); });
+    for (const std::string& change : inOrder) {
         if (const Status status = wanted.add(change); !status)
             return status.error();
     }

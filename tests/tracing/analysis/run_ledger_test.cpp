@@ -158,6 +158,7 @@ TEST_F(RunLedgerOfAFile, WhatIfPredictsTheStepOfAChangedRun)
     EXPECT_EQ(step({ "overlap=perfect" }), 85 * kMs); // 10 ms of transfer a step fit under 85
     EXPECT_EQ(step({ "host=0" }), 90 * kMs); // the 10 ms between the steps
     EXPECT_EQ(step({ "fix=1", "transfer=0", "host=0" }), 60 * kMs);
+    EXPECT_EQ(step({ "compute=0.5", "fix=1" }), 45 * kMs); // half of 60 for both, 10 of transfer, 10 between two steps
 }
 
 TEST_F(RunLedgerOfAFile, WhatIfRefusesWhatItDoesNotUnderstand)
