@@ -41,6 +41,9 @@ function(rs_add_program name)
     rs_register(${name} program "${ARG_DEPS}" "${ARG_SOURCES}")
     if(NOT name MATCHES "^(test|bench)_")
         install(TARGETS ${name})
+    else()
+        # Tests of one program may have helpers of the same name.
+        set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     endif()
 endfunction()
 
