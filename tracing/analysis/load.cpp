@@ -89,8 +89,8 @@ Result<Communication> loadCommunication(TraceReader& reader, const RunFacts& fac
     return load.finish(std::move(communication));
 }
 
-Result<RankRows> loadRank(
-    TraceReader& reader, const RunFacts& facts, const Communication& communication, std::int32_t rank, Window window)
+Result<RankRows> loadRank(TraceReader& reader, const RunFacts& facts, const Communication& communication,
+    std::int32_t rank, Window window, HostRows hostRows)
 {
     Loader load;
     RankRows rows;
@@ -100,11 +100,13 @@ Result<RankRows> loadRank(
             continue;
         if (lane.kind == LaneKind::Compute) {
             load.append(rows.kernels, reader.kernels(lane.id, window));
-            load.append(rows.bubbles, reader.bubbles(lane.id, window));
+            if (hostRows == HostRows::With)
+                load.append(rows.bubbles, reader.bubbles(lane.id, window));
         }
         if (lane.kind == LaneKind::Copy || lane.kind == LaneKind::Compute)
             load.append(rows.copies, reader.copies(lane.id, window));
-        load.append(rows.ranges, reader.ranges(lane.id, window));
+        if (hostRows == HostRows::With)
+            load.append(rows.ranges, reader.ranges(lane.id, window));
     }
     std::copy_if(communication.parts.begin(), communication.parts.end(), std::back_inserter(rows.parts),
         [&](const SplitPart& part) { return part.rank == rank; });

@@ -21,9 +21,11 @@ struct Communication {
 };
 Result<Communication> loadCommunication(TraceReader& reader, const RunFacts& facts, Window window);
 
-/// One rank's rows that touch the window; its parts are taken from `communication`.
-Result<RankRows> loadRank(
-    TraceReader& reader, const RunFacts& facts, const Communication& communication, std::int32_t rank, Window window);
+/// One rank's rows that touch the window; its parts are taken from `communication`. Host ranges are most of an imported
+/// file: Without leaves them and the bubbles out.
+enum class HostRows : std::uint8_t { With, Without };
+Result<RankRows> loadRank(TraceReader& reader, const RunFacts& facts, const Communication& communication,
+    std::int32_t rank, Window window, HostRows hostRows = HostRows::With);
 
 /// All counters over the whole run.
 Result<std::vector<Series>> loadSeries(TraceReader& reader, const RunFacts& facts);

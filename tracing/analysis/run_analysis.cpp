@@ -258,7 +258,8 @@ Result<Done> analyseRanks(TraceReader& reader, const AnalysisOptions& options, R
     const Counted counted(run, *ledger);
     KernelTable kernels(run.facts.names, run.facts.signatures);
     for (std::size_t r = 0; r < run.facts.ranks.size(); ++r) {
-        const auto rows = loadRank(reader, run.facts, *communication, run.facts.ranks[r].rank, run.window);
+        const auto rows
+            = loadRank(reader, run.facts, *communication, run.facts.ranks[r].rank, run.window, HostRows::Without);
         if (!rows)
             return rows.error();
         run.ranks.push_back(analyseRank(r, *rows, *ledger, counted, run));
