@@ -21,7 +21,7 @@ constexpr std::int64_t kTokens = 1024;
 void trainingStep(benchmark::State& state)
 {
     const auto recorder = tracing::Recorder::open({});
-    GptStage stage({ .config = kConfig, .slice = wholeModel(kConfig), .sequences = kSequences }, *recorder);
+    GptStage stage({ .config = kConfig, .chunks = { { wholeModel(kConfig), 1 } }, .sequences = kSequences }, *recorder);
     const auto count = static_cast<std::int64_t>(stage.values().size());
     std::vector<float> moment1(stage.values().size()), moment2(stage.values().size());
     std::vector<std::int32_t> tokens;
@@ -33,7 +33,7 @@ void trainingStep(benchmark::State& state)
     for (auto _ : state) {
         stage.zeroGradients();
         stage.forward({ .tokens = tokens, .targets = tokens, .lossScale = 1.0F / kTokens }, {});
-        stage.backward(0, {}, {});
+        stage.backward(0, 0, {}, {});
         benchmark::DoNotOptimize(kernels::cpu::squaredNorm(stage.gradients().data(), count));
         kernels::cpu::adamwStep(
             stage.values().data(), moment1.data(), moment2.data(), stage.gradients().data(), count, { .step = ++step });
