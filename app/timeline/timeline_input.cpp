@@ -229,7 +229,7 @@ void TimelineWidget::toggleFold(const Box& box)
     const std::int32_t rank = box.rank; // the box goes with the old layout
     if (folded_.erase(rank) == 0)
         folded_.insert(rank);
-    layOut(scene_, folded_);
+    layOutLanes();
     setScroll(scene_.scroll);
     requestPending_ = true;
     requestData();
@@ -343,6 +343,7 @@ void TimelineWidget::keyPressEvent(QKeyEvent* event)
     switch (control ? 0 : event->key()) {
     case Qt::Key_Escape:
         clearSelection();
+        setEmphasis({});
         return;
     case Qt::Key_Period:
         selectNext(1);

@@ -76,6 +76,7 @@ void TimelineWidget::closeFile()
     following_ = false;
     showsWhole_ = false;
     wantedWindow_.reset();
+    topRank_.reset();
     lastFailure_.clear();
     minimapVersion_ = -1;
     update();
@@ -106,7 +107,7 @@ bool TimelineWidget::settled() const
 void TimelineWidget::takeFacts(const FactsPtr& facts)
 {
     scene_.facts = facts;
-    layOut(scene_, folded_);
+    layOutLanes();
     if (facts->run.finished) {
         pollTimer_.stop();
         loader_->release(); // the collector may be waiting to fold the WAL in
@@ -170,7 +171,7 @@ void TimelineWidget::takeContent(quint64 job, const ContentPtr& content)
         const auto known = scene_.laneLevels;
         putContent(scene_, content);
         if (known != scene_.laneLevels || header != scene_.headerHeight())
-            layOut(scene_, folded_);
+            layOutLanes();
     }
     countAnswer(job);
 }
@@ -265,7 +266,38 @@ void TimelineWidget::applyView(const TimeMap& map)
     emit viewChanged(scene_.map.window());
 }
 
+void TimelineWidget::layOutLanes()
+{
+    layOut(scene_, folded_);
+    if (topRank_)
+        placeScroll(scene_.layout.extentOf(*topRank_).first);
+}
+
 void TimelineWidget::setScroll(float scroll)
+{
+    topRank_.reset();
+    placeScroll(scroll);
+}
+
+void TimelineWidget::scrollToRank(std::int32_t rank)
+{
+    topRank_ = rank;
+    placeScroll(scene_.layout.extentOf(rank).first);
+}
+
+void TimelineWidget::setEmphasis(Emphasis emphasis)
+{
+    scene_.emphasis = std::move(emphasis);
+    update();
+}
+
+void TimelineWidget::setLateCounts(std::map<std::int32_t, std::int64_t> counts)
+{
+    scene_.lateCounts = std::move(counts);
+    update();
+}
+
+void TimelineWidget::placeScroll(float scroll)
 {
     const float room = scene_.layout.height() - (scene_.height - scene_.headerHeight());
     const float clamped = std::clamp(std::round(scroll), 0.0F, std::max(0.0F, room));
@@ -289,6 +321,14 @@ void TimelineWidget::showWindow(tracing::Window window)
     const std::int64_t margin = window.durationNs() / 25;
     const tracing::Window shown{ window.beginNs - margin, window.endNs + margin };
     setView(TimeMap::fit(shown, static_cast<double>(kTitleWidth), plotWidth()), true);
+}
+
+void TimelineWidget::showWindow(tracing::Window window, const std::set<std::int32_t>& ranks)
+{
+    setEmphasis({ .ranks = ranks });
+    showWindow(window);
+    if (!ranks.empty())
+        scrollToRank(*ranks.begin());
 }
 
 void TimelineWidget::select(const Hit& hit)
@@ -333,7 +373,7 @@ void TimelineWidget::resizeEvent(QResizeEvent*)
         followHead();
     else
         applyView(scene_.map);
-    setScroll(scene_.scroll);
+    placeScroll(topRank_ ? scene_.layout.extentOf(*topRank_).first : scene_.scroll);
 }
 
 } // namespace rankscope::app::timeline

@@ -31,6 +31,14 @@ public:
 
     /// Zooms there, as soon as the file is read; the way back is in the history.
     void showWindow(tracing::Window window);
+    /// The same with all ranks but these at 35 % (none given: no rank stands back), scrolled to the first of them.
+    void showWindow(tracing::Window window, const std::set<std::int32_t>& ranks);
+    /// Brings a rank to the top, as soon as the file is read, and keeps it there while lanes above it grow.
+    void scrollToRank(std::int32_t rank);
+    /// All that is not in `emphasis` is drawn at 35 %; Esc ends it, so does another file.
+    void setEmphasis(Emphasis emphasis);
+    /// How often each rank was the last to enter a collective: stands beside its name.
+    void setLateCounts(std::map<std::int32_t, std::int64_t> counts);
     tracing::Window visibleWindow() const { return scene_.map.window(); }
     void select(const Hit& hit);
     void clearSelection();
@@ -83,7 +91,9 @@ private:
     void followHead();
     void setView(const TimeMap& map, bool jump); ///< remembers the view before
     void applyView(const TimeMap& map);
-    void setScroll(float scroll);
+    void setScroll(float scroll); ///< by a person: lets go of the rank at the top
+    void placeScroll(float scroll);
+    void layOutLanes();
     void requestData();
     void requestMinimap();
     Loader::Request wanted() const; ///< visible lanes first
@@ -113,6 +123,7 @@ private:
     bool following_ = false;
     bool showsWhole_ = false; ///< a run just opened: nobody has zoomed or panned yet
     std::optional<tracing::Window> wantedWindow_; ///< asked for before the file was read
+    std::optional<std::int32_t> topRank_; ///< held at the top
     QString lastFailure_;
     std::int64_t minimapVersion_ = -1;
     QElapsedTimer minimapAge_;

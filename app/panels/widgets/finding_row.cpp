@@ -56,7 +56,7 @@ FindingRow::FindingRow(const Look& look, FindingCard card, bool canShow, QWidget
     QSizePolicy policy = show->sizePolicy();
     policy.setRetainSizeWhenHidden(canShow);
     show->setSizePolicy(policy);
-    connect(show, &QPushButton::clicked, this, [this] { emit showRequested(card_.evidence); });
+    connect(show, &QPushButton::clicked, this, [this] { emit showRequested(card_); });
     row->addWidget(show);
 }
 

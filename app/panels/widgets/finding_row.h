@@ -17,7 +17,7 @@ public:
     const FindingCard& card() const { return card_; }
 
 signals:
-    void showRequested(tracing::Window evidence);
+    void showRequested(const rankscope::app::FindingCard& card);
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/palette.h"
+#include "app/timeline/core/emphasis.h"
 #include "app/timeline/core/lane_layout.h"
 #include "app/timeline/core/metrics.h"
 #include "app/timeline/core/minimap.h"
@@ -42,6 +43,8 @@ struct Scene {
     float hoverX = 0;
     float hoverY = 0;
     std::optional<DragArea> area;
+    Emphasis emphasis;
+    std::map<std::int32_t, std::int64_t> lateCounts; ///< by rank: collectives that it entered last
     std::optional<std::int64_t> liveHeadNs; ///< while the run goes on
     std::optional<std::int64_t> behindNs; ///< age of the newest event
 

@@ -14,6 +14,7 @@ constexpr float kEntryMarkPx = 2;
 constexpr float kLabelFromHeight = 13;
 constexpr float kLongestFromPx = 0.75F; ///< the longest span of a fold stands at full height from here on
 constexpr float kHiddenCommunicationPx = 4;
+constexpr int kDimmed = 166; ///< of 255: what stands back keeps 35 %
 
 /// Draws the records of one box.
 class LanePainter {
@@ -241,6 +242,18 @@ void drawGround(Painter& painter, const Scene& scene)
     }
 }
 
+/// Lays the ground over what stands back.
+void drawDimmed(Painter& painter, const Scene& scene, const Box& box, float top)
+{
+    const tracing::Window visible = scene.map.window();
+    const auto pixelNs = static_cast<std::int64_t>(scene.map.nsPerPx);
+    const Color ground = box.rankOrder % 2 == 0 ? painter.role().canvas : painter.role().alternate;
+    for (const tracing::Window& part : dimmedParts(scene.emphasis, box.rank, visible, pixelNs)) {
+        const PixelSpan px = pixelsOf(scene.map, part.beginNs, part.endNs);
+        painter.fill({ px.x0, top, px.x1, top + box.height }, ground, kDimmed);
+    }
+}
+
 } // namespace
 
 void drawLanes(Painter& painter, const Scene& scene)
@@ -253,6 +266,8 @@ void drawLanes(Painter& painter, const Scene& scene)
             continue;
         if (const LaneContent* content = scene.contentOf(box))
             LanePainter(painter, scene, box, *content).draw();
+        if (!scene.emphasis.empty())
+            drawDimmed(painter, scene, box, top);
     }
     painter.popClip();
 }

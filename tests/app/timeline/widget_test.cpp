@@ -222,6 +222,30 @@ TEST_F(TimelineWidgetTest, ShowsAWindowThatWasAskedForBeforeTheFileWasRead)
     EXPECT_EQ(widget_.visibleWindow(), (tracing::Window{ 960'000'000, 2'040'000'000 }));
 }
 
+TEST_F(TimelineWidgetTest, BringsARankToTheTopAndLetsOthersStandBack)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    widget_.resize(1600, 480); // so that there is something to scroll
+    widget_.openFile(QString::fromStdString(file.string()));
+    widget_.showWindow({ 1'000'000'000, 2'000'000'000 }, { 1 }); // before anything was read
+    ASSERT_TRUE(eventually([&] { return widget_.settled(); }));
+    const Scene& scene = widget_.scene();
+    EXPECT_EQ(scene.scroll, scene.layout.extentOf(1).first);
+    EXPECT_EQ(widget_.visibleWindow(), (tracing::Window{ 960'000'000, 2'040'000'000 }));
+
+    // Rank 2's kernels of 1.000 to 1.049 s, drawn with 35 % of their colour.
+    const QPointF at = place(2, tracing::LaneKind::Compute, 1'040'000'000) + QPointF(0, 8);
+    const QColor dimmed = widget_.grab().toImage().pixelColor(at.toPoint());
+    press(Qt::Key_Escape);
+    EXPECT_TRUE(scene.emphasis.empty());
+    const QColor full = widget_.grab().toImage().pixelColor(at.toPoint());
+    const Color ground = roles(Theme::Dark).canvas; // of ranks 0 and 2
+    EXPECT_NEAR(dimmed.red(), 0.35 * full.red() + 0.65 * ground.r, 2);
+    EXPECT_NEAR(dimmed.blue(), 0.35 * full.blue() + 0.65 * ground.b, 2);
+    EXPECT_NE(dimmed, full);
+}
+
 TEST_F(TimelineWidgetTest, SaysWhyAFileCannotBeOpened)
 {
     QString message;
