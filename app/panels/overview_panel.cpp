@@ -121,6 +121,8 @@ QWidget* OverviewPanel::buildTop()
     cause_->setWordWrap(true);
     right->addWidget(cause_);
     strip_ = new StackedBar(look_, 40);
+    connect(strip_, &StackedBar::segmentClicked, this,
+        [this](int index) { emit leafRequested(strip_->segments()[static_cast<std::size_t>(index)].leaf); });
     right->addWidget(strip_);
     sumLine_ = label("hint");
     sumLine_->setWordWrap(true);

@@ -31,7 +31,8 @@ public:
 signals:
     void copyRequested();
     void saveRequested();
-    void evidenceRequested(tracing::Window window);
+    void evidenceRequested(const rankscope::app::FindingCard& card);
+    void leafRequested(rankscope::app::Leaf leaf);
     void rankRequested(int rank);
     void stepRequested(std::int64_t step);
 

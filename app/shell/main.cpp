@@ -76,7 +76,7 @@ void describe(QCommandLineParser& parser)
     parser.addOption({ "live", "Follow a file that is being recorded; waits until it exists.", "run.rsdb" });
     parser.addOption({ "render", "Draw a picture without a display, and exit.", "OUT.png" });
     parser.addOption({ "size", "Size of the picture, 1600x900 unless given.", "WIDTHxHEIGHT" });
-    parser.addOption({ "view", "What to draw: overview or timeline.", "VIEW" });
+    parser.addOption({ "view", "What to draw: overview, timeline or ledger.", "VIEW" });
     parser.addOption({ "window", "What to count and show: BEGIN:END in ns, or \"steps A:B\".", "WINDOW" });
     parser.addOption({ "theme", "dark or light.", "THEME" });
 }

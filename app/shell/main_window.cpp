@@ -4,9 +4,11 @@
 #include "app/launch/samples.h"
 #include "app/panels/details_panel.h"
 #include "app/panels/error_page.h"
+#include "app/panels/losses_panel.h"
 #include "app/panels/welcome_panel.h"
 #include "app/shell/chips.h"
 #include "app/shell/header_bar.h"
+#include "app/shell/ledger_page.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
 #include "app/shell/rail_icon.h"
@@ -20,6 +22,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMimeData>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
@@ -44,6 +47,27 @@ QString firstFile(const QMimeData* data)
     return {};
 }
 
+/// How often the ranks that others wait for most were the last to enter a collective. Somebody always is the last: of
+/// the other ranks it would say nothing.
+std::map<std::int32_t, std::int64_t> lateCounts(const tracing::RunAnalysis* result)
+{
+    std::map<std::int32_t, std::int64_t> counts;
+    if (!result)
+        return counts;
+    for (const tracing::CollectiveRow& row : result->collectives) {
+        if (row.lateRank && !tracing::isPointToPoint(row.op))
+            counts[*row.lateRank] = 0;
+    }
+    for (const tracing::CollectiveRow& row : result->collectives) {
+        for (auto& [rank, count] : counts) {
+            const auto late = row.lateCounts.find(rank);
+            if (late != row.lateCounts.end() && !tracing::isPointToPoint(row.op))
+                count += late->second;
+        }
+    }
+    return counts;
+}
+
 } // namespace
 
 MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
@@ -52,6 +76,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , settings_(settings)
     , recentFiles_(settings)
     , feed_(session_)
+    , ledgerFeed_(session_)
     , header_(new HeaderBar)
     , notice_(new NoticeBar)
     , rail_(new QToolBar)
@@ -61,11 +86,13 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , error_(new ErrorPage)
     , overview_(new OverviewPage(session_, feed_, look, true))
     , timeline_(new timeline::TimelineWidget)
+    , ledger_(new LedgerPage(session_, ledgerFeed_, look))
+    , lossesPanel_(new LossesPanel)
     , details_(new DetailsPanel(session_, look))
     , detailsDock_(new QDockWidget(tr("Details")))
     , log_(new LogPanel(process_))
     , logDock_(new QDockWidget(tr("Log")))
-    , losses_(new QLabel)
+    , losses_(new QPushButton)
     , progress_(new QLabel)
 {
     setWindowTitle(QStringLiteral("Rankscope"));
@@ -75,6 +102,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     setMenuWidget(header_);
     buildPages();
     buildTimeline();
+    buildLedger();
     buildRail();
     buildDocks();
     buildStatusBar();
@@ -92,6 +120,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     connect(&feed_, &AnalysisFeed::changed, this, [this] {
         if (const auto result = feed_.result())
             recentFiles_.setHeadline(session_.path(), QString::fromStdString(result->headline.sentence));
+        timeline_->setLateCounts(lateCounts(feed_.result().get()));
         updateHeader();
         updateStatus();
         if (isSettled())
@@ -110,7 +139,8 @@ void MainWindow::buildPages()
     opening_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     opening_->setMargin(24);
     for (QWidget* page : { static_cast<QWidget*>(welcome_), static_cast<QWidget*>(opening_),
-             static_cast<QWidget*>(error_), static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_) })
+             static_cast<QWidget*>(error_), static_cast<QWidget*>(overview_), static_cast<QWidget*>(timeline_),
+             static_cast<QWidget*>(ledger_), static_cast<QWidget*>(lossesPanel_) })
         pages_->addWidget(page);
     auto* center = new QWidget;
     center->setObjectName(QStringLiteral("page"));
@@ -143,8 +173,29 @@ void MainWindow::buildTimeline()
     connect(&session_, &RunSession::fileReleased, timeline_, &timeline::TimelineWidget::releaseReaders);
     OverviewPanel& overview = overview_->panel();
     connect(&overview, &OverviewPanel::evidenceRequested, this, &MainWindow::showEvidence);
-    connect(&overview, &OverviewPanel::rankRequested, this, &MainWindow::showTimeline);
+    connect(&overview, &OverviewPanel::rankRequested, this, &MainWindow::showRank);
     connect(&overview, &OverviewPanel::stepRequested, this, &MainWindow::showStep);
+}
+
+void MainWindow::buildLedger()
+{
+    connect(&overview_->panel(), &OverviewPanel::leafRequested, this, &MainWindow::showLeaf);
+    connect(ledger_, &LedgerPage::marked, timeline_, [this](const tracing::LeafStretches& stretches) {
+        timeline_->setEmphasis({ .onlyStretches = true, .stretches = stretches });
+    });
+    connect(ledger_, &LedgerPage::unmarked, timeline_, [this] { timeline_->setEmphasis({}); });
+    connect(ledger_, &LedgerPage::changed, this, [this] {
+        if (view_ == View::Ledger && isSettled())
+            emit settled();
+    });
+    LedgerPanel& panel = ledger_->panel();
+    connect(&panel, &LedgerPanel::timelineRequested, this, &MainWindow::showTimeline);
+    connect(&panel, &LedgerPanel::groupRequested, this, [this](const LedgerGroup& group) {
+        if (group.rank)
+            showRank(*group.rank);
+        else if (group.step)
+            showStep(*group.step);
+    });
 }
 
 void MainWindow::buildRail()
@@ -158,6 +209,8 @@ void MainWindow::buildRail()
     addRailButton(View::Welcome, tr("Welcome"));
     addRailButton(View::Overview, tr("Overview"));
     addRailButton(View::Timeline, tr("Timeline"));
+    addRailButton(View::Ledger, tr("Ledger"));
+    addRailButton(View::Losses, tr("Losses"));
     paintRail();
 }
 
@@ -181,6 +234,8 @@ void MainWindow::paintRail()
     railButtons_[static_cast<int>(View::Welcome)]->setIcon(railIcon(RailSymbol::Welcome, color));
     railButtons_[static_cast<int>(View::Overview)]->setIcon(railIcon(RailSymbol::Overview, color));
     railButtons_[static_cast<int>(View::Timeline)]->setIcon(railIcon(RailSymbol::Timeline, color));
+    railButtons_[static_cast<int>(View::Ledger)]->setIcon(railIcon(RailSymbol::Ledger, color));
+    railButtons_[static_cast<int>(View::Losses)]->setIcon(railIcon(RailSymbol::Losses, color));
 }
 
 void MainWindow::buildDocks()
@@ -202,10 +257,13 @@ void MainWindow::buildStatusBar()
 {
     statusBar()->setFixedHeight(kStatusHeight);
     statusBar()->setSizeGripEnabled(false);
-    losses_->setContentsMargins(14, 0, 0, 0);
+    losses_->setProperty("look", "status");
+    losses_->setFlat(true);
+    // A long line must not make the window wider.
+    losses_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    connect(losses_, &QPushButton::clicked, this, &MainWindow::showLosses);
     progress_->setContentsMargins(0, 0, 14, 0);
-    for (QLabel* label : { losses_, progress_ })
-        label->setTextFormat(Qt::PlainText);
+    progress_->setTextFormat(Qt::PlainText);
     statusBar()->addWidget(losses_, 1);
     statusBar()->addPermanentWidget(progress_);
 }
@@ -256,6 +314,10 @@ void MainWindow::updateState()
     } else if (view_ == View::Timeline) {
         pages_->setCurrentWidget(timeline_);
         timeline_->setFocus();
+    } else if (view_ == View::Ledger) {
+        pages_->setCurrentWidget(ledger_);
+    } else if (view_ == View::Losses) {
+        pages_->setCurrentWidget(lossesPanel_);
     } else {
         pages_->setCurrentWidget(overview_);
     }
@@ -309,12 +371,8 @@ void MainWindow::updateStatus()
 {
     const auto snapshot = session_.snapshot();
     losses_->setText(snapshot ? lossLine(snapshot->losses) : tr("No run open"));
-    QStringList details;
-    if (snapshot) {
-        for (const auto& loss : snapshot->losses)
-            details << QString::fromStdString(loss.detail);
-    }
-    losses_->setToolTip(details.join(QLatin1Char('\n')));
+    losses_->setEnabled(snapshot != nullptr);
+    lossesPanel_->setLosses(snapshot ? snapshot->losses : std::vector<tracing::Loss>());
     if (session_.state() == RunSession::State::Opening)
         progress_->setText(tr("opening"));
     else if (snapshot && !feed_.result() && feed_.error().isEmpty())
@@ -353,6 +411,8 @@ bool MainWindow::isSettled() const
     case RunSession::State::Open:
         break;
     }
+    if (view_ == View::Ledger && !ledger_->isSettled())
+        return false;
     return (feed_.result() || !feed_.error().isEmpty()) && (view_ != View::Timeline || timeline_->settled());
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/launch/run_process.h"
 #include "app/session/analysis_feed.h"
+#include "app/session/ledger_feed.h"
 #include "app/session/look.h"
 #include "app/session/recent_files.h"
 #include "app/session/run_session.h"
@@ -13,16 +14,20 @@
 class QDockWidget;
 class QLabel;
 class QMenu;
+class QPushButton;
 class QStackedWidget;
 class QToolBar;
 class QToolButton;
 
 namespace rankscope::app {
 
+struct FindingCard;
 class DetailsPanel;
 class ErrorPage;
 class HeaderBar;
+class LedgerPage;
 class LogPanel;
+class LossesPanel;
 class NoticeBar;
 class OverviewPage;
 class RunDialog;
@@ -37,7 +42,7 @@ class MainWindow : public QMainWindow {
     Q_OBJECT
 
 public:
-    enum class View { Welcome, Overview, Timeline };
+    enum class View { Welcome, Overview, Timeline, Ledger, Losses };
 
     MainWindow(Look& look, QSettings& settings, QWidget* parent = nullptr);
     ~MainWindow() override;
@@ -55,6 +60,8 @@ public:
     AnalysisFeed& analysis() { return feed_; }
     RunProcess& runProcess() { return process_; }
     OverviewPage& overviewPage() { return *overview_; }
+    LedgerPage& ledgerPage() { return *ledger_; }
+    LossesPanel& lossesPanel() { return *lossesPanel_; }
     timeline::TimelineWidget& timelineView() { return *timeline_; }
     WelcomePanel& welcomePanel() { return *welcome_; }
     HeaderBar& header() { return *header_; }
@@ -78,6 +85,7 @@ protected:
 private:
     void buildPages();
     void buildTimeline();
+    void buildLedger();
     void buildRail();
     void buildDocks();
     void buildStatusBar();
@@ -100,7 +108,12 @@ private:
 
     void showOverview() { showView(View::Overview); }
     void showTimeline() { showView(View::Timeline); }
-    void showEvidence(tracing::Window window);
+    void showLedger() { showView(View::Ledger); }
+    void showLosses() { showView(View::Losses); }
+    void showLeaf(Leaf leaf);
+    void showEvidence(const FindingCard& card);
+    void showRank(std::int32_t rank);
+    void showWindow(tracing::Window window);
     void showStep(std::int64_t step);
     void takeSelection(const timeline::Selection& selection);
 
@@ -117,6 +130,7 @@ private:
     RecentFiles recentFiles_;
     RunSession session_;
     AnalysisFeed feed_;
+    LedgerFeed ledgerFeed_;
     RunProcess process_;
     View view_ = View::Welcome;
 
@@ -130,11 +144,13 @@ private:
     ErrorPage* error_;
     OverviewPage* overview_;
     timeline::TimelineWidget* timeline_;
+    LedgerPage* ledger_;
+    LossesPanel* lossesPanel_;
     DetailsPanel* details_;
     QDockWidget* detailsDock_;
     LogPanel* log_;
     QDockWidget* logDock_;
-    QLabel* losses_;
+    QPushButton* losses_; ///< in the status bar; leads to all of them
     QLabel* progress_;
     QMenu* recentMenu_ = nullptr;
     QList<QAction*> runActions_; ///< enabled while a run is open

@@ -2,6 +2,7 @@
 #include "app/panels/welcome_panel.h"
 #include "app/shell/header_bar.h"
 #include "app/shell/help_dialog.h"
+#include "app/shell/ledger_page.h"
 #include "app/shell/main_window.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
@@ -94,6 +95,8 @@ void MainWindow::buildViewMenu()
     menu->addSeparator();
     runActions_ << addAction(menu, tr("&Overview"), { QKeySequence(tr("Ctrl+1")) }, &MainWindow::showOverview);
     runActions_ << addAction(menu, tr("&Timeline"), { QKeySequence(tr("Ctrl+2")) }, &MainWindow::showTimeline);
+    runActions_ << addAction(menu, tr("&Ledger"), { QKeySequence(tr("Ctrl+3")) }, &MainWindow::showLedger);
+    runActions_ << addAction(menu, tr("Losse&s"), { QKeySequence(tr("Ctrl+4")) }, &MainWindow::showLosses);
     menu->addSeparator();
     addAction(
         menu, tr("Switch between dark and light &theme"), { QKeySequence(tr("Ctrl+T")) }, &MainWindow::toggleTheme);
@@ -177,7 +180,25 @@ void MainWindow::runEnded(const QString& message)
         closeRun();
 }
 
-void MainWindow::showEvidence(tracing::Window window)
+void MainWindow::showEvidence(const FindingCard& card)
+{
+    showView(View::Timeline);
+    timeline_->showWindow(card.evidence, { card.ranks.begin(), card.ranks.end() });
+}
+
+void MainWindow::showRank(std::int32_t rank)
+{
+    showView(View::Timeline);
+    timeline_->scrollToRank(rank);
+}
+
+void MainWindow::showLeaf(Leaf leaf)
+{
+    showView(View::Ledger);
+    ledger_->selectLeaf(leaf);
+}
+
+void MainWindow::showWindow(tracing::Window window)
 {
     showView(View::Timeline);
     timeline_->showWindow(window); // it adds a little of what is around
@@ -190,7 +211,7 @@ void MainWindow::showStep(std::int64_t step)
         return;
     for (const tracing::StepSpan& span : result->allSteps) {
         if (span.step == step)
-            showEvidence(span.window);
+            showWindow(span.window);
     }
 }
 

@@ -35,6 +35,24 @@ void paintTimeline(QPainter& painter)
     painter.fillRect(QRectF(9, 14, 9, 3), color);
 }
 
+/// Shares of a sum, line by line.
+void paintLedger(QPainter& painter)
+{
+    const QColor color = painter.pen().color();
+    painter.fillRect(QRectF(2, 3, 4, 3), color);
+    painter.fillRect(QRectF(2, 7.5, 15, 3), color);
+    painter.fillRect(QRectF(2, 12, 8, 3), color);
+    painter.drawLine(QPointF(2, 17.5), QPointF(18, 17.5));
+}
+
+/// A sheet with a piece missing.
+void paintLosses(QPainter& painter)
+{
+    painter.drawPolyline(QPolygonF{ { 16.5, 8 }, { 16.5, 17.5 }, { 3.5, 17.5 }, { 3.5, 2.5 }, { 11, 2.5 } });
+    painter.setPen(QPen(painter.pen().color(), 1, Qt::DotLine));
+    painter.drawPolyline(QPolygonF{ { 11, 2.5 }, { 16.5, 2.5 }, { 16.5, 8 } });
+}
+
 } // namespace
 
 QIcon railIcon(RailSymbol symbol, const QColor& color)
@@ -53,6 +71,12 @@ QIcon railIcon(RailSymbol symbol, const QColor& color)
         break;
     case RailSymbol::Timeline:
         paintTimeline(painter);
+        break;
+    case RailSymbol::Ledger:
+        paintLedger(painter);
+        break;
+    case RailSymbol::Losses:
+        paintLosses(painter);
         break;
     }
     painter.end();

@@ -5,7 +5,7 @@
 
 namespace rankscope::app {
 
-enum class RailSymbol { Welcome, Overview, Timeline };
+enum class RailSymbol { Welcome, Overview, Timeline, Ledger, Losses };
 
 /// A line drawing of 20 x 20 in one colour for the rail.
 QIcon railIcon(RailSymbol symbol, const QColor& color);

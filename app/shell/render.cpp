@@ -85,7 +85,9 @@ Result<MainWindow::View> parseView(const QString& text)
         return MainWindow::View::Overview;
     if (text == QLatin1String("timeline"))
         return MainWindow::View::Timeline;
-    return wrong("--view", text, "overview or timeline");
+    if (text == QLatin1String("ledger"))
+        return MainWindow::View::Ledger;
+    return wrong("--view", text, "overview, timeline or ledger");
 }
 
 Result<Theme> parseTheme(const QString& text)

@@ -106,6 +106,21 @@ TEST_F(MainWindowTest, StepLeadsToTheTimelineAtThatStep)
     EXPECT_NEAR(static_cast<double>(shown.endNs), 300e6, 10e6);
 }
 
+TEST_F(MainWindowTest, RankAndFindingLeadToTheirPlaceOnTheTimeline)
+{
+    openSample();
+    emit window_.overviewPage().panel().rankRequested(1);
+    EXPECT_EQ(window_.view(), MainWindow::View::Timeline);
+    EXPECT_TRUE(window_.timelineView().scene().emphasis.empty());
+
+    FindingCard card;
+    card.evidence = { 160'000'000, 190'000'000 };
+    card.ranks = { 1 };
+    emit window_.overviewPage().panel().evidenceRequested(card);
+    EXPECT_EQ(window_.timelineView().scene().emphasis.ranks, std::set<std::int32_t>{ 1 });
+    EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 160e6, 3e6);
+}
+
 TEST_F(MainWindowTest, RemembersRecentRunsWithTheirHeadline)
 {
     openSample();

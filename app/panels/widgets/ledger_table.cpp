@@ -1,0 +1,185 @@
+#include "app/panels/widgets/ledger_table.h"
+
+#include "app/panels/widgets/leaf_painter.h"
+
+#include <QHeaderView>
+#include <QPainter>
+#include <QResizeEvent>
+#include <QStyledItemDelegate>
+
+#include <algorithm>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int kRowHeight = 24;
+constexpr int kBarWidth = 240;
+constexpr int kNarrowBarWidth = 120;
+constexpr int kNarrowBelow = 820;
+constexpr int kLineRole = Qt::UserRole; ///< index of the line; the sum has none
+
+class LineDelegate : public QStyledItemDelegate {
+public:
+    LineDelegate(const Look& look, const std::vector<LedgerLine>& lines, QObject* parent)
+        : QStyledItemDelegate(parent)
+        , look_(look)
+        , lines_(lines)
+    {
+    }
+
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        return { QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight };
+    }
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::paint(painter, option, index);
+        const QVariant line = index.siblingAtColumn(LedgerTable::Name).data(kLineRole);
+        if (index.column() == LedgerTable::Bar && line.isValid())
+            paintShare(*painter, option.rect, lines_[line.toULongLong()]);
+        if (!line.isValid()) {
+            painter->setPen(toQColor(look_.colors().line));
+            painter->drawLine(option.rect.topLeft(), option.rect.topRight());
+        }
+    }
+
+private:
+    void paintShare(QPainter& painter, QRect cell, const LedgerLine& line) const
+    {
+        const int depthInset = line.depth == 0 ? 3 : 6;
+        cell.adjust(0, depthInset, -8, -depthInset);
+        const int width = static_cast<int>(line.share * cell.width() + 0.5);
+        // What has any time is seen; what has none is no bar.
+        paintLeaf(painter, QRect(cell.left(), cell.top(), std::max(line.share > 0 ? 1 : 0, width), cell.height()),
+            line.look, look_.theme());
+    }
+
+    const Look& look_;
+    const std::vector<LedgerLine>& lines_;
+};
+
+QString titleOf(const LedgerLine& line)
+{
+    if (line.depth > 0)
+        return line.name;
+    return QLatin1Char(leafStyle(line.look, Theme::Dark).letter) + QStringLiteral("  ") + line.name;
+}
+
+} // namespace
+
+LedgerTable::LedgerTable(const Look& look, QWidget* parent)
+    : QTreeWidget(parent)
+    , look_(look)
+{
+    setColumnCount(ColumnCount);
+    setItemDelegate(new LineDelegate(look, lines_, this));
+    setUniformRowHeights(true);
+    setRootIsDecorated(true);
+    setIndentation(16);
+    setFrameShape(QFrame::NoFrame);
+    setAllColumnsShowFocus(true);
+    setExpandsOnDoubleClick(false);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setAccessibleName(tr("Ledger"));
+    header()->setSectionsMovable(false);
+    header()->setStretchLastSection(true);
+    header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    connect(&look_, &Look::themeChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(this, &QTreeWidget::itemSelectionChanged, this, [this] {
+        if (!filling_)
+            emit lineSelected();
+    });
+    connect(this, &QTreeWidget::itemActivated, this, &LedgerTable::lineActivated);
+}
+
+QTreeWidgetItem* LedgerTable::addLine(std::size_t index)
+{
+    const LedgerLine& line = lines_[index];
+    QTreeWidgetItem* parent = nullptr;
+    if (line.depth > 0 && topLevelItemCount() > 0)
+        parent = topLevelItem(topLevelItemCount() - 1);
+    auto* item = parent ? new QTreeWidgetItem(parent) : new QTreeWidgetItem(this);
+    item->setText(Name, titleOf(line));
+    item->setText(Amount, line.amount);
+    item->setText(Own, line.own);
+    item->setText(Who, line.who);
+    item->setText(Fixed, line.fixed);
+    item->setData(Name, kLineRole, static_cast<qulonglong>(index));
+    for (const int column : { Amount, Own })
+        item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+    for (const int column : { Name, Who, Fixed })
+        item->setToolTip(column, item->text(column));
+    if (parent)
+        parent->setExpanded(true);
+    return item;
+}
+
+void LedgerTable::addSum(const LedgerModel& model)
+{
+    auto* item = new QTreeWidgetItem(this);
+    item->setFlags(Qt::ItemIsEnabled);
+    item->setText(Name, tr("sum"));
+    item->setText(Amount, model.sumAmount);
+    item->setText(Own, model.sumOwn);
+    item->setText(Who, model.residual);
+    for (const int column : { Amount, Own })
+        item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+}
+
+void LedgerTable::setModel(const LedgerModel& model, const QString& amountWord)
+{
+    const auto selected = selectedLine();
+    filling_ = true;
+    clear();
+    setHeaderLabels({ tr("leaf"), amountWord, tr("of %1").arg(model.denominator), tr("own"), tr("culprit, cause"),
+        tr("if fixed (replay)") });
+    for (const int column : { Amount, Own })
+        headerItem()->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+    lines_ = model.lines;
+    QTreeWidgetItem* again = nullptr;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        QTreeWidgetItem* item = addLine(i);
+        if (selected && lines_[i].choice == *selected)
+            again = item;
+    }
+    addSum(model);
+    if (again)
+        setCurrentItem(again);
+    filling_ = false;
+    updateGeometry();
+    if (selected && !again)
+        emit lineSelected();
+}
+
+void LedgerTable::selectLine(std::size_t index)
+{
+    for (QTreeWidgetItemIterator item(this); *item; ++item) {
+        const QVariant line = (*item)->data(Name, kLineRole);
+        if (line.isValid() && line.toULongLong() == index)
+            setCurrentItem(*item);
+    }
+}
+
+std::optional<tracing::LeafChoice> LedgerTable::selectedLine() const
+{
+    const QList<QTreeWidgetItem*> items = selectedItems();
+    if (items.isEmpty() || !items.front()->data(Name, kLineRole).isValid())
+        return std::nullopt;
+    return lines_[items.front()->data(Name, kLineRole).toULongLong()].choice;
+}
+
+QSize LedgerTable::sizeHint() const { return { 900, kRowHeight * (static_cast<int>(lines_.size()) + 3) }; }
+
+void LedgerTable::resizeEvent(QResizeEvent* event)
+{
+    const bool narrow = event->size().width() < kNarrowBelow;
+    setColumnWidth(Name, 170);
+    setColumnWidth(Amount, 110);
+    setColumnWidth(Bar, narrow ? kNarrowBarWidth : kBarWidth);
+    setColumnWidth(Own, 76);
+    setColumnWidth(Who, narrow ? 120 : 150);
+    QTreeWidget::resizeEvent(event);
+}
+
+} // namespace rankscope::app
