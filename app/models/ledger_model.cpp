@@ -281,14 +281,16 @@ std::vector<LedgerGroup> groupsOf(const RunLedger& run, const LedgerChoice& choi
     return groups;
 }
 
+/// Two decimals: the clocks' error seldom moves more.
+QString fineShare(const RunLedger& run, std::int64_t ns) { return QString::number(100 * shareOf(run, ns), 'f', 2); }
+
 QString notesOf(const RunLedger& run)
 {
     QStringList notes;
     for (const auto& total : run.totals) {
         if (total.leaf.leaf == LedgerLeaf::Wait && total.low < total.high) {
-            notes << QStringLiteral("%1 with the clock error: %2 to %3")
-                         .arg(leafTitle(total.leaf), text(tracing::shareText(shareOf(run, total.low))),
-                             text(tracing::shareText(shareOf(run, total.high))));
+            notes << QStringLiteral("%1 with the clock error: %2 to %3 %")
+                         .arg(leafTitle(total.leaf), fineShare(run, total.low), fineShare(run, total.high));
         }
     }
     if (run.notRecordedNs > 0)

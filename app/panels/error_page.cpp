@@ -19,14 +19,17 @@ QString advice(const QFileInfo& file)
         return QStringLiteral(
             "There is no such file. It may have been moved, renamed or deleted; open it from where it is now.");
     if (file.isDir())
-        return QStringLiteral("This is a folder. Open the .rsdb file that a run wrote.");
+        return QStringLiteral(
+            "A folder is read for traces: JSON (.json, .json.gz, .json.zst), exports of Nsight Systems "
+            "(.sqlite) and pipeline timelines (.csv). Open another one, or a run’s .rsdb file.");
     if (!file.isReadable())
         return QStringLiteral("You may not read this file. Ask its owner, or copy it to where you may.");
     if (file.size() == 0)
         return QStringLiteral("The file has 0 bytes: its run never started to record, or the copy failed.");
     return QStringLiteral(
-        "Rankscope opens .rsdb files, as “rankscope train” and “rankscope record” write them. If this is one, "
-        "it is damaged: copy it again from where it was recorded.");
+        "Rankscope opens .rsdb files, as “rankscope train” and “rankscope record” write them, traces (.json, .json.gz, "
+        ".json.zst), exports of Nsight Systems (.sqlite), pipeline timelines (.csv), and folders of these. If this is "
+        "one of them, it is damaged: copy it again from where it was recorded.");
 }
 
 } // namespace

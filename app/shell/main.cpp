@@ -69,10 +69,11 @@ void describe(QCommandLineParser& parser)
 {
     parser.setApplicationDescription("Shows where a distributed training run loses its compute.\n\n"
                                      "  rankscope-app run.rsdb\n"
+                                     "  rankscope-app rank*.json.gz\n"
                                      "  rankscope-app --render overview.png --view overview run.rsdb");
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument("FILE", "run file to open", "[FILE...]");
+    parser.addPositionalArgument("FILE", "run file to open, or traces and folders to import", "[FILE...]");
     parser.addOption({ "live", "Follow a file that is being recorded; waits until it exists.", "run.rsdb" });
     parser.addOption({ "render", "Draw a picture without a display, and exit.", "OUT.png" });
     parser.addOption({ "size", "Size of the picture, 1600x900 unless given.", "WIDTHxHEIGHT" });
@@ -114,7 +115,7 @@ std::string readOptions(const QCommandLineParser& parser, Options& options)
     options.render.view = view.value_or(options.render.view);
     options.render.window = window.value_or(options.render.window);
     if (!options.render.output.isEmpty() && options.files.size() != 1)
-        return "--render " + options.render.output.toStdString() + ": give the one run file to draw";
+        return "--render " + options.render.output.toStdString() + ": give the one run file, trace or folder to draw";
     if (!options.live.isEmpty() && !options.files.isEmpty())
         return "--live " + options.live.toStdString() + ": give no other file";
     return {};
@@ -165,8 +166,7 @@ int run(int argc, char** argv)
     window.show();
     if (!options.live.isEmpty())
         window.follow(options.live);
-    for (const QString& file : options.files)
-        window.open(file);
+    window.openAll(options.files);
     return application.exec();
 }
 

@@ -38,32 +38,30 @@ constexpr int kRailButtonHeight = 54;
 constexpr int kStatusHeight = 24;
 constexpr int kDockHeight = 240;
 
-QString firstFile(const QMimeData* data)
+QStringList localFiles(const QMimeData* data)
 {
+    QStringList files;
     for (const QUrl& url : data->urls()) {
         if (url.isLocalFile())
-            return url.toLocalFile();
+            files << url.toLocalFile();
     }
-    return {};
+    return files;
 }
 
-/// How often the ranks that others wait for most were the last to enter a collective. Somebody always is the last: of
-/// the other ranks it would say nothing.
+/// A run file by its name, or nothing at all: opening it tells what is wrong. All else may have to be imported.
+bool isOpenedAsItIs(const QStringList& paths)
+{
+    const QFileInfo file(paths.first());
+    return paths.size() == 1 && (file.suffix() == QLatin1String("rsdb") || !file.exists());
+}
+
+/// How often the ranks that others wait for came last; a rank that nobody waits for is left out.
 std::map<std::int32_t, std::int64_t> lateCounts(const tracing::RunAnalysis* result)
 {
     std::map<std::int32_t, std::int64_t> counts;
-    if (!result)
-        return counts;
-    for (const tracing::CollectiveRow& row : result->collectives) {
-        if (row.lateRank && !tracing::isPointToPoint(row.op))
-            counts[*row.lateRank] = 0;
-    }
-    for (const tracing::CollectiveRow& row : result->collectives) {
-        for (auto& [rank, count] : counts) {
-            const auto late = row.lateCounts.find(rank);
-            if (late != row.lateCounts.end() && !tracing::isPointToPoint(row.op))
-                count += late->second;
-        }
+    if (result) {
+        for (const tracing::Lateness& late : result->late)
+            counts[late.rank] = late.lateCount;
     }
     return counts;
 }
@@ -94,6 +92,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , logDock_(new QDockWidget(tr("Log")))
     , losses_(new QPushButton)
     , progress_(new QLabel)
+    , cancelImport_(new QPushButton(tr("Cancel")))
 {
     setWindowTitle(QStringLiteral("Rankscope"));
     setMinimumSize(1024, 640);
@@ -119,13 +118,16 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     });
     connect(&feed_, &AnalysisFeed::changed, this, [this] {
         if (const auto result = feed_.result())
-            recentFiles_.setHeadline(session_.path(), QString::fromStdString(result->headline.sentence));
+            recentFiles_.setHeadline(named_.value(0), QString::fromStdString(result->headline.sentence));
         timeline_->setLateCounts(lateCounts(feed_.result().get()));
         updateHeader();
         updateStatus();
         if (isSettled())
             emit settled();
     });
+    connect(&import_, &ImportJob::progressed, progress_, &QLabel::setText);
+    connect(&import_, &ImportJob::finished, this, &MainWindow::takeImport);
+    connect(&import_, &ImportJob::failed, this, &MainWindow::importFailed);
     connect(&process_, &RunProcess::finished, this, &MainWindow::runEnded);
     connect(&look_, &Look::themeChanged, this, &MainWindow::paintRail);
     updateState();
@@ -266,25 +268,63 @@ void MainWindow::buildStatusBar()
     progress_->setTextFormat(Qt::PlainText);
     statusBar()->addWidget(losses_, 1);
     statusBar()->addPermanentWidget(progress_);
+    cancelImport_->setProperty("look", "status");
+    cancelImport_->hide();
+    connect(cancelImport_, &QPushButton::clicked, this, &MainWindow::cancelImport);
+    statusBar()->addPermanentWidget(cancelImport_);
 }
 
-void MainWindow::open(const QString& path)
+void MainWindow::openAll(const QStringList& paths)
 {
-    const QString absolute = QFileInfo(path).absoluteFilePath();
+    if (paths.isEmpty())
+        return;
+    import_.cancel();
+    importError_.clear();
     following_ = false;
-    session_.open(absolute);
+    named_.clear();
+    for (const QString& path : paths)
+        named_ << QFileInfo(path).absoluteFilePath();
+    if (isOpenedAsItIs(named_)) {
+        session_.open(named_.first());
+    } else {
+        session_.close();
+        import_.start(named_);
+    }
     showView(View::Overview);
+}
+
+void MainWindow::takeImport(const QString& runFile)
+{
+    session_.open(runFile);
+    showView(view_);
+}
+
+void MainWindow::importFailed(const QString& message)
+{
+    importError_ = message;
+    showView(View::Overview);
+}
+
+void MainWindow::cancelImport()
+{
+    import_.cancel();
+    closeRun();
 }
 
 void MainWindow::follow(const QString& path)
 {
+    import_.cancel();
+    importError_.clear();
     following_ = true;
-    session_.follow(QFileInfo(path).absoluteFilePath());
+    named_ = QStringList{ QFileInfo(path).absoluteFilePath() };
+    session_.follow(named_.first());
     showView(View::Overview);
 }
 
 void MainWindow::closeRun()
 {
+    import_.cancel();
+    importError_.clear();
     session_.close();
     showView(View::Welcome);
 }
@@ -295,14 +335,18 @@ void MainWindow::showView(View view)
     updateState();
 }
 
-void MainWindow::updateState()
+bool MainWindow::showStandIn()
 {
     const auto state = session_.state();
-    if (state == RunSession::State::Closed)
-        view_ = View::Welcome;
     if (view_ == View::Welcome) {
         updateWelcome();
         pages_->setCurrentWidget(welcome_);
+    } else if (isImporting()) {
+        opening_->setText(tr("Importing %1…").arg(named_.join(QStringLiteral(", "))));
+        pages_->setCurrentWidget(opening_);
+    } else if (!importError_.isEmpty()) {
+        error_->setError(named_.first(), importError_);
+        pages_->setCurrentWidget(error_);
     } else if (state == RunSession::State::Opening) {
         opening_->setText(QFileInfo::exists(session_.path())
                 ? tr("Opening %1…").arg(session_.path())
@@ -311,6 +355,20 @@ void MainWindow::updateState()
     } else if (state == RunSession::State::Failed) {
         error_->setError(session_.path(), session_.error());
         pages_->setCurrentWidget(error_);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void MainWindow::updateState()
+{
+    const auto state = session_.state();
+    const bool isEmpty = state == RunSession::State::Closed && !isImporting() && importError_.isEmpty();
+    if (isEmpty)
+        view_ = View::Welcome;
+    if (showStandIn()) {
+        // Nothing else to show.
     } else if (view_ == View::Timeline) {
         pages_->setCurrentWidget(timeline_);
         timeline_->setFocus();
@@ -324,8 +382,7 @@ void MainWindow::updateState()
     updateTimelineFile();
     for (auto button = railButtons_.begin(); button != railButtons_.end(); ++button) {
         button.value()->setChecked(button.key() == static_cast<int>(view_));
-        button.value()->setEnabled(
-            button.key() == static_cast<int>(View::Welcome) || state != RunSession::State::Closed);
+        button.value()->setEnabled(button.key() == static_cast<int>(View::Welcome) || !isEmpty);
     }
     for (QAction* action : runActions_)
         action->setEnabled(state == RunSession::State::Open);
@@ -344,7 +401,8 @@ void MainWindow::updateTimelineFile()
     shownPath_ = path;
     if (path.isEmpty())
         return timeline_->closeFile();
-    recentFiles_.add(path);
+    if (named_.size() == 1)
+        recentFiles_.add(named_.first());
     timeline_->openFile(path);
     // A run just opened is shown as a whole; one that is watched keeps its head in view.
     if (following_)
@@ -355,7 +413,9 @@ void MainWindow::updateHeader()
 {
     const auto snapshot = session_.snapshot();
     if (!snapshot) {
-        const QString file = QFileInfo(session_.path()).fileName();
+        const QString file = session_.state() == RunSession::State::Closed && !isImporting()
+            ? QString()
+            : QFileInfo(named_.value(0)).fileName();
         header_->setRun(file.isEmpty() ? QStringLiteral("Rankscope") : file, {});
         setWindowTitle(QStringLiteral("Rankscope"));
         return;
@@ -373,6 +433,9 @@ void MainWindow::updateStatus()
     losses_->setText(snapshot ? lossLine(snapshot->losses) : tr("No run open"));
     losses_->setEnabled(snapshot != nullptr);
     lossesPanel_->setLosses(snapshot ? snapshot->losses : std::vector<tracing::Loss>());
+    cancelImport_->setVisible(isImporting());
+    if (isImporting())
+        return; // its own words stand there
     if (session_.state() == RunSession::State::Opening)
         progress_->setText(tr("opening"));
     else if (snapshot && !feed_.result() && feed_.error().isEmpty())
@@ -402,6 +465,8 @@ void MainWindow::updateWelcome()
 
 bool MainWindow::isSettled() const
 {
+    if (isImporting())
+        return false;
     switch (session_.state()) {
     case RunSession::State::Closed:
     case RunSession::State::Failed:
@@ -418,23 +483,22 @@ bool MainWindow::isSettled() const
 
 QString MainWindow::failure() const
 {
+    if (!importError_.isEmpty())
+        return importError_;
     return session_.state() == RunSession::State::Failed ? session_.error() : feed_.error();
 }
 
 QString MainWindow::statusText() const { return losses_->text(); }
 
+QString MainWindow::progressText() const { return progress_->text(); }
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    if (!firstFile(event->mimeData()).isEmpty())
+    if (!localFiles(event->mimeData()).isEmpty())
         event->acceptProposedAction();
 }
 
-void MainWindow::dropEvent(QDropEvent* event)
-{
-    const QString path = firstFile(event->mimeData());
-    if (!path.isEmpty())
-        open(path);
-}
+void MainWindow::dropEvent(QDropEvent* event) { openAll(localFiles(event->mimeData())); }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {

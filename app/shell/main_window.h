@@ -2,6 +2,7 @@
 
 #include "app/launch/run_process.h"
 #include "app/session/analysis_feed.h"
+#include "app/session/import_job.h"
 #include "app/session/ledger_feed.h"
 #include "app/session/look.h"
 #include "app/session/recent_files.h"
@@ -47,7 +48,9 @@ public:
     MainWindow(Look& look, QSettings& settings, QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    void open(const QString& path);
+    void open(const QString& path) { openAll({ path }); }
+    /// A run file; else traces of other tools and folders of them, which are imported and become one run.
+    void openAll(const QStringList& paths);
     void follow(const QString& path); ///< waits for a file that a run is about to create
     void closeRun();
     void showView(View view);
@@ -67,6 +70,9 @@ public:
     HeaderBar& header() { return *header_; }
     NoticeBar& notice() { return *notice_; }
     QString statusText() const;
+    QString progressText() const;
+    bool isImporting() const { return import_.isRunning(); }
+    void cancelImport();
 
     /// Starts `rankscope train` and follows its file.
     void startRun(const QString& configuration, const QStringList& settings, const QString& output);
@@ -97,6 +103,10 @@ private:
     void paintRail();
 
     void chooseFile();
+    void chooseFolder();
+    void takeImport(const QString& runFile);
+    void importFailed(const QString& message);
+    bool showStandIn(); ///< the page while there is no run to show; false: there is one
     void newRun();
     void newRunFrom(const QString& configuration);
     void copyOverview();
@@ -131,6 +141,7 @@ private:
     RunSession session_;
     AnalysisFeed feed_;
     LedgerFeed ledgerFeed_;
+    ImportJob import_;
     RunProcess process_;
     View view_ = View::Welcome;
 
@@ -152,10 +163,13 @@ private:
     QDockWidget* logDock_;
     QPushButton* losses_; ///< in the status bar; leads to all of them
     QLabel* progress_;
+    QPushButton* cancelImport_;
     QMenu* recentMenu_ = nullptr;
     QList<QAction*> runActions_; ///< enabled while a run is open
     QAction* stopAction_ = nullptr;
     QString shownPath_; ///< what the timeline shows
+    QStringList named_; ///< what a person opened: a run file, or what it was imported from
+    QString importError_;
     bool following_ = false; ///< the open run was started or followed from here
 };
 

@@ -59,6 +59,7 @@ void MainWindow::buildMenus()
     QMenu* file = header_->menuBar()->addMenu(tr("&File"));
     addAction(file, tr("&New run…"), { QKeySequence::New }, &MainWindow::newRun);
     addAction(file, tr("&Open…"), { QKeySequence::Open }, &MainWindow::chooseFile);
+    addAction(file, tr("Open &folder…"), { QKeySequence(tr("Ctrl+Shift+O")) }, &MainWindow::chooseFolder);
     recentMenu_ = file->addMenu(tr("Open &recent"));
     connect(file, &QMenu::aboutToShow, this, &MainWindow::updateRecentMenu);
     file->addSeparator();
@@ -120,12 +121,23 @@ void MainWindow::updateRecentMenu()
 
 void MainWindow::chooseFile()
 {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a run"),
-        settings_.value(QStringLiteral("open/folder")).toString(), tr("Runs (*.rsdb);;All files (*)"));
-    if (path.isEmpty())
+    const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open a run, or traces"),
+        settings_.value(QStringLiteral("open/folder")).toString(),
+        tr("Runs and traces (*.rsdb *.json *.json.gz *.json.zst *.sqlite *.csv *.pickle);;All files (*)"));
+    if (paths.isEmpty())
         return;
-    settings_.setValue(QStringLiteral("open/folder"), QFileInfo(path).absolutePath());
-    open(path);
+    settings_.setValue(QStringLiteral("open/folder"), QFileInfo(paths.first()).absolutePath());
+    openAll(paths);
+}
+
+void MainWindow::chooseFolder()
+{
+    const QString folder = QFileDialog::getExistingDirectory(
+        this, tr("Open a folder of traces"), settings_.value(QStringLiteral("open/folder")).toString());
+    if (folder.isEmpty())
+        return;
+    settings_.setValue(QStringLiteral("open/folder"), QFileInfo(folder).absolutePath());
+    open(folder);
 }
 
 void MainWindow::newRun() { newRunFrom({}); }

@@ -82,8 +82,6 @@ CollectiveRow finished(const Group& group)
         row.algbwGBps = group.wireBytes / static_cast<double>(row.wireNs);
         row.busbwGBps = group.busBytes / static_cast<double>(row.wireNs);
     }
-    for (const auto& [rank, late] : group.late)
-        row.lateCounts[rank] = late.second;
     const auto latest = std::max_element(group.late.begin(), group.late.end(),
         [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
     if (latest != group.late.end() && latest->second.first > 0) {

@@ -3,7 +3,6 @@
 #include "tracing/analysis/run_rows.h"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,7 +33,6 @@ struct CollectiveRow {
     std::optional<std::int32_t> lateRank; ///< the rank that the others waited for longest
     std::int64_t lateCount = 0; ///< instances in which it came last
     std::int64_t waitForLateNs = 0; ///< the others' wait in these
-    std::map<std::int32_t, std::int64_t> lateCounts; ///< by rank: instances in which it came last
 };
 
 /// Instances that touch the window, by total time (wait, transfer and unsplit) falling.

@@ -13,8 +13,9 @@ namespace rankscope::app {
 namespace {
 
 constexpr int kRowHeight = 24;
-constexpr int kBarWidth = 240;
-constexpr int kNarrowBarWidth = 120;
+constexpr int kBarWidth = 256; ///< 240 and the padding
+constexpr int kCellPadding = 8; ///< as in the style sheet
+constexpr int kNarrowBarWidth = 136;
 constexpr int kNarrowBelow = 820;
 constexpr int kLineRole = Qt::UserRole; ///< index of the line; the sum has none
 
@@ -48,7 +49,7 @@ private:
     void paintShare(QPainter& painter, QRect cell, const LedgerLine& line) const
     {
         const int depthInset = line.depth == 0 ? 3 : 6;
-        cell.adjust(0, depthInset, -8, -depthInset);
+        cell.adjust(kCellPadding, depthInset, -kCellPadding, -depthInset);
         const int width = static_cast<int>(line.share * cell.width() + 0.5);
         // What has any time is seen; what has none is no bar.
         paintLeaf(painter, QRect(cell.left(), cell.top(), std::max(line.share > 0 ? 1 : 0, width), cell.height()),

@@ -86,7 +86,7 @@ TEST(LedgerModelTest, TheSumIsPrintedWithItsResidualAndTheClocksError)
     EXPECT_EQ(model.sumAmount, "100.0 %");
     EXPECT_EQ(model.sumOwn, "400 ms");
     EXPECT_EQ(model.residual, "residual 0 ns");
-    EXPECT_EQ(model.notes, "wait dp with the clock error: 19.0 % to 21.0 %");
+    EXPECT_EQ(model.notes, "wait dp with the clock error: 19.00 to 21.00 %");
     EXPECT_EQ(ledgerModel(sampleLedger(), { .unit = LedgerUnit::RankTime }).sumAmount, "400.0 rank-ms");
 }
 

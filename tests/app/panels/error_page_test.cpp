@@ -39,7 +39,7 @@ TEST(ErrorPage, MissingFileAndFolderHaveTheirOwnAdvice)
     page.setError(QString::fromStdString((directory / "gone.rsdb").string()), "open gone.rsdb: no such file");
     EXPECT_TRUE(words(page).contains("moved, renamed or deleted"));
     page.setError(QString::fromStdString(directory.path().string()), "open: is a directory");
-    EXPECT_TRUE(words(page).contains("This is a folder"));
+    EXPECT_TRUE(words(page).contains("A folder is read for traces"));
 }
 
 TEST(ErrorPage, CopiesTheDetails)

@@ -101,9 +101,9 @@ TEST_F(LedgerPanelTest, BarsLieAsLongAsTheirShare)
     const int left = panel_.table().columnViewportPosition(LedgerTable::Bar);
     const int y = panel_.table().viewport()->y() + row.center().y();
     const QColor fill = toQColor(leafStyle(Leaf::Compute, Theme::Dark).fill);
-    // 60 % of the 232 px that a bar of 100 % has.
-    EXPECT_EQ(picture.pixelColor(left + 135, y), fill);
-    EXPECT_NE(picture.pixelColor(left + 143, y), fill);
+    // 60 % of 240 px, 8 px into the column.
+    EXPECT_EQ(picture.pixelColor(left + 8 + 142, y), fill);
+    EXPECT_NE(picture.pixelColor(left + 8 + 145, y), fill);
 }
 
 } // namespace

@@ -1,8 +1,12 @@
 #include "app/shell/main_window.h"
 
+#include "app/panels/error_page.h"
+#include "app/panels/ledger_panel.h"
+#include "app/panels/losses_panel.h"
 #include "app/panels/welcome_panel.h"
 #include "app/shell/header_bar.h"
 #include "app/shell/help_dialog.h"
+#include "app/shell/ledger_page.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
 #include "app/timeline/timeline_widget.h"
@@ -13,6 +17,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QFile>
+#include <QKeyEvent>
 #include <QPushButton>
 
 #include <gtest/gtest.h>
@@ -117,8 +122,96 @@ TEST_F(MainWindowTest, RankAndFindingLeadToTheirPlaceOnTheTimeline)
     card.evidence = { 160'000'000, 190'000'000 };
     card.ranks = { 1 };
     emit window_.overviewPage().panel().evidenceRequested(card);
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
     EXPECT_EQ(window_.timelineView().scene().emphasis.ranks, std::set<std::int32_t>{ 1 });
     EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 160e6, 3e6);
+}
+
+TEST_F(MainWindowTest, ASegmentOfTheStripLeadsToItsLineAndMarksItsTime)
+{
+    openSample();
+    emit window_.overviewPage().panel().leafRequested(Leaf::Wait);
+    EXPECT_EQ(window_.view(), MainWindow::View::Ledger);
+    LedgerPanel& panel = window_.ledgerPage().panel();
+    const auto& emphasis = window_.timelineView().scene().emphasis;
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled() && emphasis.onlyStretches; }));
+    EXPECT_EQ(panel.model().residual, "residual 0 ns");
+    EXPECT_EQ(panel.table().selectedLine()->leaf.leaf, tracing::ledger::Leaf::Wait);
+    ASSERT_EQ(emphasis.stretches.size(), 1U); // rank 0 waits for rank 1 from 60 to 80 ms of each step
+    EXPECT_EQ(emphasis.stretches.at(0)[1], (tracing::Window{ 160'000'000, 180'000'000 }));
+
+    emit panel.timelineRequested();
+    EXPECT_EQ(window_.view(), MainWindow::View::Timeline);
+    if (const char* pictures = std::getenv("RANKSCOPE_PICTURES")) { // for a person's eye
+        ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+        window_.grab().save(QString::fromUtf8(pictures) + "/timeline_marked.png");
+    }
+    QKeyEvent escape(QEvent::KeyPress, Qt::Key_Escape, Qt::NoModifier);
+    QApplication::sendEvent(&window_.timelineView(), &escape);
+    EXPECT_TRUE(emphasis.empty());
+}
+
+TEST_F(MainWindowTest, TheStatusBarLeadsToWhatWasLost)
+{
+    support::TraceBuilder trace(directory_ / "lossy.rsdb", 2);
+    addStep(trace, 1);
+    trace.loss("ring full", 12, "rank 1 dropped 12 events");
+    trace.finish();
+    window_.show();
+    window_.open(path("lossy.rsdb"));
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+    for (QPushButton* button : window_.findChildren<QPushButton*>()) {
+        if (button->text() == window_.statusText())
+            button->click();
+    }
+    EXPECT_EQ(window_.view(), MainWindow::View::Losses);
+    EXPECT_EQ(window_.lossesPanel().texts(), QStringList{ "ring full: 12, rank 1 dropped 12 events" });
+}
+
+class OpensTraces : public MainWindowTest {
+protected:
+    OpensTraces()
+    {
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((directory_ / "cache").string()));
+        std::filesystem::create_directory(directory_ / "job");
+        for (const char* rank : { "0", "1" })
+            directory_.write("job/rank" + std::string(rank) + ".json",
+                R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"sgemm","pid":0,"tid":7,"ts":10,"dur":50,)"
+                R"("args":{"device":0,"stream":7}}],"distributedInfo":{"rank":)"
+                    + std::string(rank) + R"(,"world_size":2}})");
+    }
+};
+
+TEST_F(OpensTraces, AFolderBecomesOneRunUnderItsOwnName)
+{
+    window_.show();
+    window_.open(path("job"));
+    EXPECT_TRUE(window_.isImporting());
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+    ASSERT_TRUE(window_.failure().isEmpty()) << window_.failure().toStdString();
+    EXPECT_EQ(window_.session().snapshot()->ranks.size(), 2U);
+    EXPECT_EQ(RecentFiles(settings_).entries().value(0).path, path("job"));
+}
+
+TEST_F(OpensTraces, WhyThereIsNothingToImportStandsOnThePage)
+{
+    window_.show();
+    window_.openAll({ QString::fromStdString(directory_.write("letter.json", "Dear all").string()) });
+    ASSERT_TRUE(waitFor([&] { return !window_.failure().isEmpty(); }));
+    EXPECT_FALSE(window_.failure().contains('\n'));
+    auto* page = window_.findChild<ErrorPage*>();
+    EXPECT_TRUE(page->isVisible());
+    EXPECT_TRUE(page->details().contains("letter.json")) << page->details().toStdString();
+    openSample(); // and it does not stay in the way
+}
+
+TEST_F(OpensTraces, ACancelledImportLeadsBackToTheWelcomePage)
+{
+    window_.show();
+    window_.open(path("job"));
+    window_.cancelImport();
+    EXPECT_FALSE(window_.isImporting());
+    EXPECT_EQ(window_.view(), MainWindow::View::Welcome);
 }
 
 TEST_F(MainWindowTest, RemembersRecentRunsWithTheirHeadline)
@@ -129,7 +222,8 @@ TEST_F(MainWindowTest, RemembersRecentRunsWithTheirHeadline)
     RecentFiles recent(settings_);
     ASSERT_EQ(recent.entries().size(), 1);
     EXPECT_EQ(recent.entries()[0].path, path("run.rsdb"));
-    EXPECT_TRUE(recent.entries()[0].headline.contains("of rank time is lost")) << recent.entries()[0].headline.toStdString();
+    EXPECT_TRUE(recent.entries()[0].headline.contains("of rank time is lost"))
+        << recent.entries()[0].headline.toStdString();
     bool listed = false;
     for (const QPushButton* entry : window_.welcomePanel().findChildren<QPushButton*>())
         listed = listed || entry->toolTip() == path("run.rsdb");

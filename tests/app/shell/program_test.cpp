@@ -93,5 +93,27 @@ TEST_F(XvfbTest, MouseAndKeysCloseOpenAndQuit)
     EXPECT_EQ(app.wait(20s).exitCode, 0);
 }
 
+TEST_F(XvfbTest, AQuestionMarkOpensTheHelpAndEscapeClosesIt)
+{
+    writeSampleRun(directory_ / "run.rsdb");
+    support::ChildProcess app({ { RS_APP, (directory_ / "run.rsdb").string() },
+        { { "DISPLAY", display_ }, { "QT_QPA_PLATFORM", "xcb" }, { "XDG_CONFIG_HOME", directory_.path().string() } } });
+    const std::string window = xdo("search --sync --onlyvisible --name Rankscope | head -1");
+    ASSERT_FALSE(window.empty()) << app.error();
+    for (const char* keys : { "question", "F1" }) {
+        xdo("windowfocus --sync " + window);
+        xdo(std::string("key ") + keys);
+        EXPECT_FALSE(xdo("search --sync --onlyvisible --name '^Keys$' | head -1").empty()) << keys << app.error();
+        xdo("windowfocus --sync $(xdotool search --onlyvisible --name '^Keys$' | head -1)");
+        xdo("key Escape");
+        EXPECT_TRUE(
+            support::waitUntil([&] { return xdo("search --onlyvisible --name '^Keys$' | head -1").empty(); }, 20s))
+            << keys;
+    }
+    xdo("windowfocus --sync " + window);
+    xdo("key ctrl+q");
+    EXPECT_EQ(app.wait(20s).exitCode, 0);
+}
+
 } // namespace
 } // namespace rankscope::app

@@ -21,7 +21,8 @@ TEST(RenderOptions, ReadWhatTheCommandLineSays)
     EXPECT_FALSE(parseWindow("2000:1000"));
     EXPECT_FALSE(parseWindow("all"));
     EXPECT_EQ(*parseView("timeline"), MainWindow::View::Timeline);
-    EXPECT_FALSE(parseView("ledger"));
+    EXPECT_EQ(*parseView("ledger"), MainWindow::View::Ledger);
+    EXPECT_FALSE(parseView("sideways"));
     EXPECT_FALSE(parseTheme("blue"));
 }
 
