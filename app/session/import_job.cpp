@@ -1,6 +1,7 @@
 #include "app/session/import_job.h"
 
 #include "tracing/analysis/wording.h"
+#include "tracing/import/import_cache.h"
 
 #include <QElapsedTimer>
 

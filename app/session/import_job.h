@@ -1,7 +1,5 @@
 #pragma once
 
-#include "tracing/import/import_cache.h"
-
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -9,6 +7,12 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
+#include <vector>
+
+namespace rankscope::tracing {
+struct ImportProgress;
+}
 
 namespace rankscope::app {
 

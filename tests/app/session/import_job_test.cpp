@@ -2,6 +2,7 @@
 
 #include "tests/app/support/qt_wait.h"
 #include "tests/support/temporary_directory.h"
+#include "tracing/import/importer.h"
 #include "tracing/store/trace_reader.h"
 
 #include <gtest/gtest.h>
