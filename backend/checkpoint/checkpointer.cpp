@@ -34,7 +34,6 @@ Checkpointer::Checkpointer(const Settings& settings, const State& state, Communi
     , world_(world)
     , recorder_(recorder)
     , names_{ .save = recorder.name("checkpoint"),
-        .write = recorder.name("write checkpoint"),
         .restore = recorder.name("restore") }
 {
 }
@@ -84,10 +83,8 @@ void Checkpointer::save(std::int64_t step)
         slice.data = writing_->copies.back();
     }
     writing_->blockedMs = msSince(begin);
-    thread_ = std::thread([this, copied = std::move(copied)] {
-        const OpenSpan behind = recorder_.range({ .name = names_.write, .kind = RangeKind::Annotation });
-        write(*writing_, copied);
-    });
+    // Without a span of its own: each thread that records takes a ring.
+    thread_ = std::thread([this, copied = std::move(copied)] { write(*writing_, copied); });
 }
 
 double Checkpointer::doneVote() const { return writing_ && isWritten_ ? 1 : 0; }

@@ -103,7 +103,7 @@ private:
     std::thread thread_; ///< with async, while writing_
     std::atomic<bool> isWritten_{ false };
     struct Names {
-        tracing::LocalName save, write, restore;
+        tracing::LocalName save, restore;
     } names_;
 };
 

@@ -3,6 +3,7 @@
 #include "backend/model/gpt_config.h"
 #include "tracing/record/recorder.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,8 @@ struct StageHooks {
     /// into pieces of at least 64 rows and attention into sequences, each a span of its own, as near to 100 us as that
     /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
     std::function<void()> betweenKernels{};
+    /// Within each kernel's span, once it is computed, with the time that took.
+    std::function<void(std::chrono::nanoseconds took)> insideKernel{};
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
     /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever
     /// sums over ranks listens to the last micro-batch only.

@@ -3,6 +3,7 @@
 #include "backend/model/gpt_stage.h"
 #include "kernels/cost.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -31,7 +32,11 @@ public:
             .bytes = cost.bytes,
             .microBatch = microBatch_,
             .work = static_cast<std::uint32_t>(tokens) });
+        const auto begin
+            = hooks_.insideKernel ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
         body();
+        if (hooks_.insideKernel)
+            hooks_.insideKernel(std::chrono::steady_clock::now() - begin);
         span.end();
         if (hooks_.betweenKernels)
             hooks_.betweenKernels();

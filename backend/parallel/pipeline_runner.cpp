@@ -51,7 +51,13 @@ PipelineRunner::PipelineRunner(
 
 StageHooks PipelineRunner::hooks()
 {
-    return { .betweenKernels = [this] { communicator_.progress(); },
+    return { .betweenKernels =
+                 [this] {
+                     communicator_.progress();
+                     if (options_.also.betweenKernels)
+                         options_.also.betweenKernels();
+                 },
+        .insideKernel = options_.also.insideKernel,
         .gradientsReady =
             [this](std::size_t, std::size_t end) {
                 if (sumsGradients_ && buckets_)

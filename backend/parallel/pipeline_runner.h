@@ -27,6 +27,7 @@ public:
         std::optional<GroupId> data; ///< absent with one replica
         std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
+        StageHooks also{}; ///< betweenKernels and insideKernel of somebody else
         bool isNaive = false; ///< no buckets: each tensor's gradient is summed after the backward pass, one by one
     };
     /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).

@@ -49,13 +49,15 @@ Status setByName(Config& config, const std::string& name, const RawValue& value)
     const auto key = std::ranges::find(configKeys(), name, &ConfigKey::name);
     if (key != configKeys().end())
         return setKey(config, *key, value);
-    // "link.0.gbit_s"
-    const std::size_t dot = name.find('.', 5);
-    std::size_t link = 0;
-    if (!name.starts_with("link.") || dot == std::string::npos
-        || std::from_chars(name.data() + 5, name.data() + dot, link).ptr != name.data() + dot)
+    // "link.0.gbit_s", "fault.1.kind"
+    const std::string list = name.substr(0, name.find('.'));
+    const std::size_t begin = list.size() + 1, dot = name.find('.', std::min(begin, name.size()));
+    std::size_t index = 0;
+    if ((list != "link" && list != "fault") || dot == std::string::npos
+        || std::from_chars(name.data() + begin, name.data() + dot, index).ptr != name.data() + dot)
         return unknownKey(name);
-    return setLinkKey(config, link, name.substr(dot + 1), value);
+    const std::string of = name.substr(dot + 1);
+    return list == "link" ? setLinkKey(config, index, of, value) : setFaultKey(config, index, of, value);
 }
 
 Status setTable(Config& config, const std::string& prefix, const toml::table& table)
@@ -70,13 +72,13 @@ Status setTable(Config& config, const std::string& prefix, const toml::table& ta
     return Done{};
 }
 
-Status setLinks(Config& config, const toml::node& node)
+Status setList(Config& config, const std::string& list, const toml::node& node)
 {
     const auto* array = node.as_array();
-    if (!array || !std::ranges::all_of(*array, [](const toml::node& link) { return link.is_table(); }))
-        return Error("link: write each link as a [[link]] table");
-    for (std::size_t link = 0; link < array->size(); ++link) {
-        if (auto status = setTable(config, fmt::format("link.{}.", link), *array->get(link)->as_table()); !status)
+    if (!array || !std::ranges::all_of(*array, [](const toml::node& one) { return one.is_table(); }))
+        return Error(fmt::format("{}: write each one as a [[{}]] table", list, list));
+    for (std::size_t i = 0; i < array->size(); ++i) {
+        if (auto status = setTable(config, fmt::format("{}.{}.", list, i), *array->get(i)->as_table()); !status)
             return status;
     }
     return Done{};
@@ -93,9 +95,9 @@ Status readToml(Config& config, const std::string& path)
         for (const auto& [section, node] : root) {
             const std::string name(section.str());
             const toml::table* table = node.as_table();
-            const Status status = name == "link" ? setLinks(config, node)
-                : table                          ? setTable(config, name + ".", *table)
-                                                 : Status(unknownKey(name));
+            const Status status = name == "link" || name == "fault" ? setList(config, name, node)
+                : table                                             ? setTable(config, name + ".", *table)
+                                                                    : Status(unknownKey(name));
             if (!status)
                 return status.error().in(path);
         }

@@ -2,6 +2,7 @@
 
 #include "backend/comm/link.h"
 #include "backend/comm/mesh.h"
+#include "backend/fault/fault.h"
 #include "backend/model/gpt_config.h"
 #include "tracing/model/result.h"
 
@@ -64,6 +65,7 @@ struct Config {
         double hangSeconds = 0;
     } recovery;
     std::vector<Link> links;
+    std::vector<Fault> faults;
 
     MeshSizes meshSizes() const { return { parallel.dp, parallel.tp, parallel.pp, parallel.ep }; }
     int chunksPerStage() const { return parallel.schedule == "interleaved" ? parallel.chunks : 1; }

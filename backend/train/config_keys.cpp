@@ -107,6 +107,25 @@ constexpr std::array<LinkKey, 4> kLinkKeys{ {
     { "delay_us", "time a message spends under way besides, in microseconds", &Link::delayUs, 0, 1e7 },
 } };
 
+const std::array<FaultKey, 12>& faultTable()
+{
+    static const std::array<FaultKey, 12> keys{ {
+        { "kind", "what goes wrong", &Fault::kind, 0, 0, faultKinds() },
+        { "rank", "where; with imbalanced_stage a rank of the stage", &Fault::rank, 0, kMany },
+        { "to", "slow_link: the rank that receives", &Fault::to, 0, kMany },
+        { "step", "the first step concerned", &Fault::step, 1, kMany },
+        { "until", "the last step concerned; 0: to the end", &Fault::until, 0, kMany },
+        { "attempt", "of the run: 0 for the first, 1 for the first restart", &Fault::attempt, 0, 1000 },
+        { "factor", "slow_rank, imbalanced_stage: how much longer computing takes", &Fault::factor, 1, 1000 },
+        { "ms", "how long a pause is; a rank dies or hangs so long after its step began", &Fault::ms, 0, 1e6 },
+        { "every_ms", "host_pause: from one pause to the next", &Fault::everyMs, 1, 1e6 },
+        { "gbit_s", "slow_link: bandwidth in 1e9 bits/s; 0 for no limit", &Fault::gbitPerSecond, 0, 1e6 },
+        { "delay_us", "slow_link: delay in microseconds", &Fault::delayUs, 0, 1e7 },
+        { "moment", "lost_rank, hung_rank: when in the step", &Fault::moment, 0, 0, faultMoments() },
+    } };
+    return keys;
+}
+
 std::string spell(const RawValue& value)
 {
     return std::visit(
@@ -190,6 +209,7 @@ bool assign(Config& config, const ConfigKey& key, std::vector<double>& (*field)(
 
 std::span<const ConfigKey> configKeys() { return table(); }
 std::span<const LinkKey> linkKeys() { return kLinkKeys; }
+std::span<const FaultKey> faultKeys() { return faultTable(); }
 
 std::string_view ConfigKey::type() const
 {
@@ -258,6 +278,48 @@ Status setLinkKey(Config& config, std::size_t link, std::string_view name, const
     return fits ? Status(Done{}) : refusal(full, value, key->allowed());
 }
 
+std::string FaultKey::allowed() const
+{
+    return words.empty() ? spellRange(least, most, std::holds_alternative<int Fault::*>(field))
+                         : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string FaultKey::value(const Fault& fault) const
+{
+    return std::visit(
+        [&](auto member) {
+            if constexpr (std::is_same_v<decltype(member), std::string Fault::*>)
+                return fmt::format("\"{}\"", fault.*member);
+            else
+                return fmt::format("{}", fault.*member);
+        },
+        field);
+}
+
+Status setFaultKey(Config& config, std::size_t fault, std::string_view name, const RawValue& value)
+{
+    const std::string full = fmt::format("fault.{}.{}", fault, name);
+    const auto key = std::ranges::find(faultTable(), name, &FaultKey::name);
+    if (key == faultTable().end())
+        return unknownKey(full);
+    if (fault >= kMostLinks)
+        return Error(fmt::format("{}: there are {} faults at most", full, kMostLinks));
+    if (config.faults.size() <= fault)
+        config.faults.resize(fault + 1);
+    Fault& of = config.faults[fault];
+    if (const auto* text = std::get_if<std::string Fault::*>(&key->field)) {
+        const auto* word = std::get_if<std::string>(&value);
+        if (!word || std::ranges::find(key->words, *word) == key->words.end())
+            return refusal(full, value, key->allowed());
+        of.*(*text) = *word;
+        return Done{};
+    }
+    const auto* whole = std::get_if<int Fault::*>(&key->field);
+    const bool fits = whole ? assignNumber(of.*(*whole), value, key->least, key->most)
+                            : assignNumber(of.*std::get<double Fault::*>(key->field), value, key->least, key->most);
+    return fits ? Status(Done{}) : refusal(full, value, key->allowed());
+}
+
 Error unknownKey(const std::string& name)
 {
     const std::string section = name.substr(0, name.find('.'));
@@ -271,6 +333,13 @@ Error unknownKey(const std::string& name)
             sections.push_back(of);
     }
     sections.emplace_back("link");
+    sections.emplace_back("fault");
+    if (section == "fault") {
+        std::vector<std::string_view> names;
+        for (const FaultKey& key : faultTable())
+            names.push_back(key.name);
+        return Error(fmt::format("{}: unknown key; write fault.0.KEY with one of {}", name, fmt::join(names, ", ")));
+    }
     if (section == "link")
         return Error(fmt::format("{}: unknown key; write link.0.KEY with one of from, to, gbit_s, delay_us", name));
     if (keys.empty())

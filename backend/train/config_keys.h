@@ -39,12 +39,27 @@ struct LinkKey {
 };
 std::span<const LinkKey> linkKeys();
 
+/// Keys of one [[fault]]. What a fault's kind has no use for is left alone.
+struct FaultKey {
+    std::string_view name; ///< "factor"
+    std::string_view meaning;
+    std::variant<int Fault::*, double Fault::*, std::string Fault::*> field;
+    double least = 0, most = 0;
+    std::span<const std::string_view> words{}; ///< texts: what is allowed
+
+    std::string allowed() const;
+    std::string value(const Fault& fault) const; ///< as TOML
+};
+std::span<const FaultKey> faultKeys();
+
 /// A value as it came from TOML or from a command line.
 using RawValue = std::variant<std::int64_t, double, bool, std::string, std::vector<double>>;
 
 /// Checks type and range. The error begins with the key and ends with what is allowed.
 tracing::Status setKey(Config& config, const ConfigKey& key, const RawValue& value);
 tracing::Status setLinkKey(Config& config, std::size_t link, std::string_view key, const RawValue& value);
+
+tracing::Status setFaultKey(Config& config, std::size_t fault, std::string_view key, const RawValue& value);
 
 /// Where `name` is no key: an error that says so and lists the section's keys (or the sections).
 tracing::Error unknownKey(const std::string& name);

@@ -81,6 +81,23 @@ void checkCheckpoints(const Config& config, std::vector<std::string>& problems)
                               "checkpoint.resume to false");
 }
 
+void checkFaults(const Config& config, std::vector<std::string>& problems)
+{
+    const int world = config.meshSizes().worldSize();
+    for (std::size_t i = 0; i < config.faults.size(); ++i) {
+        const Fault& fault = config.faults[i];
+        if (fault.kind.empty())
+            problems.push_back(fmt::format("fault.{}.kind is not set", i));
+        if (fault.rank >= world)
+            problems.push_back(fmt::format("fault.{}.rank = {}: allowed is 0 to {}", i, fault.rank, world - 1));
+        if (fault.kind == "slow_link" && (fault.to >= world || fault.to == fault.rank))
+            problems.push_back(
+                fmt::format("fault.{}.to = {}: allowed is another rank, 0 to {}", i, fault.to, world - 1));
+        if (needsMs(fault) && fault.ms == 0)
+            problems.push_back(fmt::format("fault.{}.ms is not set: {} needs a time", i, fault.kind));
+    }
+}
+
 void checkLinks(const Config& config, std::vector<std::string>& problems)
 {
     const int world = config.meshSizes().worldSize();
@@ -125,6 +142,7 @@ std::vector<std::string> problemsOf(const Config& config)
     checkModel(config, problems);
     checkSchedule(config, problems);
     checkLinks(config, problems);
+    checkFaults(config, problems);
     checkDevice(config, problems);
     checkCheckpoints(config, problems);
     checkDataPath(config, problems);

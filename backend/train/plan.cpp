@@ -65,6 +65,8 @@ private:
         member("ranks_share_cores", ranks > availableCores());
         member("parameters", layout.parameters);
         member("steps", config.train.steps);
+        member("restarts", config.recovery.restarts);
+        member("hang_seconds", config.recovery.hangSeconds);
         member("global_batch", config.globalBatch());
         member("tokens_per_step", config.tokensPerStep());
         member("flop_per_token", modelFlopPerToken(config.model));
@@ -211,7 +213,10 @@ std::string helpText()
             += fmt::format("  {:<24} {} ({}; default {})\n", key.name, key.meaning, key.allowed(), key.value(Config{}));
     for (const LinkKey& key : linkKeys())
         text += fmt::format("  link.N.{:<17} {} ({})\n", key.name, key.meaning, key.allowed());
-    text += "In the file a link is a [[link]] table. RANKSCOPE_SESSION names the session directory of a recording.\n";
+    for (const FaultKey& key : faultKeys())
+        text += fmt::format("  fault.N.{:<16} {} ({})\n", key.name, key.meaning, key.allowed());
+    text += "In the file a link is a [[link]] table, a fault a [[fault]] table. RANKSCOPE_SESSION names the session "
+            "directory of a recording.\n";
     return text;
 }
 

@@ -93,9 +93,11 @@ void say(const std::string& line)
 
 class RankRun {
 public:
-    RankRun(Prepared prepared, Communicator& communicator, GroupId world, tracing::Recorder& recorder, int threads)
+    RankRun(Prepared prepared, Communicator& communicator, ShapedTransport& transport, GroupId world,
+        tracing::Recorder& recorder, int threads)
         : prepared_(std::move(prepared))
         , communicator_(communicator)
+        , transport_(transport)
         , world_(world)
         , recorder_(recorder)
         , threads_(threads)
@@ -149,7 +151,20 @@ private:
             prepared_.config, prepared_.mesh, communicator_, groups, prepared_.dataset, recorder_, sum[0]);
         if (const Status restored = setUpCheckpoints(*trainer); !restored)
             return restored.error();
+        trainer->injectFaults(attemptOfRun(), [this](const Link& link) { shape(link); });
         return trainer;
+    }
+
+    /// A link that is not slow any more is as the configuration has it.
+    void shape(const Link& link)
+    {
+        Link shaped = link;
+        for (const Link& configured : prepared_.config.links) {
+            if (link.gbitPerSecond == 0 && link.delayUs == 0 && configured.from == link.from
+                && configured.to == link.to)
+                shaped = configured;
+        }
+        transport_.shape(shaped);
     }
 
     Status setUpCheckpoints(Trainer& trainer)
@@ -191,6 +206,7 @@ private:
 
     Prepared prepared_;
     Communicator& communicator_;
+    ShapedTransport& transport_;
     GroupId world_;
     tracing::Recorder& recorder_;
     int threads_;
@@ -212,7 +228,9 @@ int runRank(const CommandLine& line)
     auto prepared = prepare(line, worldSize);
     const auto recorder = tracing::Recorder::open(tracing::Recorder::optionsFromEnvironment(rank, worldSize));
     const std::vector<Link> links = prepared ? prepared->config.links : std::vector<Link>();
-    MessageCommunicator communicator(std::make_unique<ShapedTransport>(std::move(*transport), links), *recorder);
+    auto shapedTransport = std::make_unique<ShapedTransport>(std::move(*transport), links);
+    ShapedTransport& shaped = *shapedTransport;
+    MessageCommunicator communicator(std::move(shapedTransport), *recorder);
     const GroupId world = communicator.addGroup(Mesh::create({ .dp = worldSize })->worldGroup(rank));
     if (const auto refuses = firstRefusal(communicator, world, prepared.has_value())) {
         if (*refuses == rank)
@@ -223,7 +241,7 @@ int runRank(const CommandLine& line)
     omp_set_num_threads(threads);
     installStopSignals();
     try {
-        return RankRun(std::move(*prepared), communicator, world, *recorder, threads).run();
+        return RankRun(std::move(*prepared), communicator, shaped, world, *recorder, threads).run();
     } catch (const std::exception& error) {
         MpiTransport::abortJob(error.what()); // such as no memory: the other ranks would wait for ever
     }

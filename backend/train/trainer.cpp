@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace rankscope::backend {
 
@@ -105,7 +107,7 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
     , recorder_(recorder)
     , peakFlops_(peakFlops)
     , stage_(stageOptions(config, place_), recorder)
-    , runner_(runnerOptions(config, mesh, communicator.rank(), groups), stage_, communicator, recorder)
+    , runner_(withFaults(runnerOptions(config, mesh, communicator.rank(), groups)), stage_, communicator, recorder)
     , optimizer_(optimizerSettings(config), stage_, recorder)
     , names_{ .step = recorder.name("step"),
         .optimizer = recorder.name("optimizer"),
@@ -133,6 +135,42 @@ tracing::Result<std::int64_t> Trainer::restore()
     if (restored)
         stepsDone_ = *restored;
     return restored;
+}
+
+PipelineRunner::Options Trainer::withFaults(PipelineRunner::Options options)
+{
+    if (config_.faults.empty())
+        return options;
+    options.also.betweenKernels = [this] {
+        if (faults_)
+            faults_->betweenKernels();
+    };
+    options.also.insideKernel = [this](std::chrono::nanoseconds took) {
+        if (faults_)
+            faults_->insideKernel(took);
+    };
+    return options;
+}
+
+void Trainer::injectFaults(int attempt, std::function<void(const Link& link)> shapeLink)
+{
+    if (config_.faults.empty())
+        return;
+    const Mesh mesh = *Mesh::create(config_.meshSizes());
+    faults_.emplace(
+        config_.faults,
+        FaultInjector::Place{
+            communicator_.rank(), place_.pp, attempt, static_cast<std::uint64_t>(config_.train.seed) },
+        [&mesh](int rank) { return mesh.placeOf(rank).pp; },
+        FaultInjector::Actions{
+            [this] { stage_.gradients()[0] = std::numeric_limits<float>::quiet_NaN(); }, std::move(shapeLink) },
+        recorder_);
+    if (!checkpointer_ || faults_->isIdle())
+        return;
+    checkpointer_->setHooks(
+        { .place = [this](const std::string& path) { return faults_->isDiskFull() ? "/dev/full" : path; },
+            .halfWay = [this] { faults_->halfOfShardWritten(); },
+            .written = [this](const std::string& path) { faults_->shardWritten(path); } });
 }
 
 RunEnd Trainer::run(const Hooks& hooks)
@@ -173,8 +211,10 @@ bool Trainer::isDueForValidation(std::int64_t stepsDone) const
     return every > 0 && (stepsDone % every == 0 || stepsDone == config_.train.steps);
 }
 
-Batch Trainer::trainBatch(std::int64_t number, int microBatch) const
+Batch Trainer::trainBatch(std::int64_t number, int microBatch)
 {
+    if (faults_)
+        faults_->loadsBatch();
     // Numbered so that replicas take turns: micro-batch i of all replicas lies together in the global batch.
     const int first = (microBatch * config_.parallel.dp + place_.dp) * config_.batch.microBatch;
     return dataset_.train(number, first, config_.batch.microBatch);
@@ -188,6 +228,8 @@ Trainer::StepOutcome Trainer::step(std::int64_t number, const Hooks& hooks)
     {
         const OpenSpan span = recorder_.range(
             { .name = names_.step, .kind = RangeKind::Step, .step = static_cast<std::uint32_t>(number) });
+        if (faults_)
+            faults_->beginStep(number);
         const auto lossScale = static_cast<float>(1.0 / static_cast<double>(config_.tokensPerStep()));
         const double loss
             = runner_.trainStep([&](int microBatch) { return trainBatch(number, microBatch); }, lossScale);
@@ -222,7 +264,10 @@ void Trainer::agree(double lossSum, const Hooks& hooks, StepOutcome& outcome)
     sums[NotANumber] = std::isfinite(outcome.report.gradientNorm) ? 0 : 1;
     sums[Save] = hooks.shouldSave && hooks.shouldSave() ? 1 : 0;
     sums[Written] = checkpointer_ ? checkpointer_->doneVote() : 0;
-    communicator_.wait(communicator_.allReduce(std::span(sums), groups_.world, "loss and stop"));
+    const Request agreed = communicator_.allReduce(std::span(sums), groups_.world, "loss and stop");
+    if (faults_)
+        faults_->inAllReduce();
+    communicator_.wait(agreed);
     outcome.report.loss = sums[Loss] / static_cast<double>(config_.tokensPerStep());
     outcome.saves = sums[Save] > 0;
     if (sums[NotANumber] > 0 || !std::isfinite(sums[Loss]))

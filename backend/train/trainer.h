@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/checkpoint/checkpointer.h"
+#include "backend/fault/fault_injector.h"
 #include "backend/parallel/optimizer.h"
 #include "backend/parallel/pipeline_runner.h"
 #include "backend/train/layout.h"
@@ -56,6 +57,9 @@ public:
     /// Goes on from the newest checkpoint. Gives the steps done; an error where the state cannot be trusted any more.
     tracing::Result<std::int64_t> restore();
 
+    /// Lets config.faults of this attempt happen; slow links by `shapeLink`. After keepCheckpoints(), before run().
+    void injectFaults(int attempt, std::function<void(const Link& link)> shapeLink);
+
     RunEnd run(const Hooks& hooks);
 
 private:
@@ -72,11 +76,12 @@ private:
     void agree(double lossSum, const Hooks& hooks, StepOutcome& outcome);
     void validate(std::int64_t stepsDone, const Hooks& hooks);
     void saveIfDue(std::int64_t stepsDone, const StepOutcome& outcome);
+    PipelineRunner::Options withFaults(PipelineRunner::Options options);
     bool isDueForValidation(std::int64_t stepsDone) const;
     void count(const StepReport& report, double cpuCores);
     /// What all tensor-parallel ranks know alike, as a summand over all ranks.
     double countedOnce(double value) const { return place_.tp == 0 ? value : 0; }
-    Batch trainBatch(std::int64_t number, int microBatch) const;
+    Batch trainBatch(std::int64_t number, int microBatch);
 
     Config config_;
     MeshPlace place_;
@@ -86,6 +91,7 @@ private:
     tracing::Recorder& recorder_;
     double peakFlops_;
     Clock::time_point began_;
+    std::optional<FaultInjector> faults_;
     GptStage stage_;
     PipelineRunner runner_;
     Optimizer optimizer_;

@@ -65,7 +65,7 @@ TEST(Config, RefusesUnknownKeysByNamingThoseThatExist)
     EXPECT_EQ(refusal({ "batch.size=4" }), "batch.size: unknown key; [batch] has micro_batch, micro_batches");
     EXPECT_EQ(refusal({ "modle.layers=4" }),
         "modle.layers: unknown section; there are model, parallel, batch, optimizer, train, data, checkpoint, "
-        "recovery, link");
+        "recovery, link, fault");
     EXPECT_EQ(refusal({ "link.0.speed=4" }),
         "link.0.speed: unknown key; write link.0.KEY with one of from, to, gbit_s, delay_us");
     EXPECT_EQ(refusal({ "train.steps" }), "train.steps: write key=value, for example parallel.pp=2");
