@@ -30,6 +30,7 @@ struct CollectArguments {
     std::string out;
     std::string name;
     bool quiet = false;
+    double lingerSeconds = 5;
 };
 int collectCommand(const CollectArguments& arguments);
 

@@ -45,6 +45,8 @@ void addCollect(CLI::App& app, CollectArguments& arguments, Chosen& chosen)
     command->add_option("--out", arguments.out, "Where the run goes")->type_name("run.rsdb")->required();
     command->add_option("--name", arguments.name, "What the run is called; the file's name if left out");
     command->add_flag("--quiet", arguments.quiet, "Only say what goes wrong");
+    command->add_option("--linger", arguments.lingerSeconds, "Seconds without writers until the run counts as over")
+        ->type_name("SECONDS");
     command->callback([&] { chosen = [&] { return collectCommand(arguments); }; });
 }
 

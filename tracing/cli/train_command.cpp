@@ -100,7 +100,9 @@ ProgramCall collectorCall(const fs::path& sessionDir, const fs::path& out)
 {
     std::error_code ignored;
     const fs::path own = fs::read_symlink("/proc/self/exe", ignored);
-    return { { own.string(), "collect", "--quiet", "--session", sessionDir.string(), "--out", out.string() }, {} };
+    return { { own.string(), "collect", "--quiet", "--session", sessionDir.string(), "--out", out.string(), "--linger",
+                 "60" },
+        {} };
 }
 
 /// Everything that is known before anything starts.
@@ -173,8 +175,8 @@ void sayHowItEnded(const Training& training, const Preparation& ready, int mpiru
 int trainInSession(const TrainArguments& arguments, const Preparation& ready, const fs::path& sessionDir)
 {
     Training training({ mpiCall(ready.plan, ready.machine, sessionDir, ready.program, configWords(arguments)),
-        collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps,
-        arguments.json || isatty(STDOUT_FILENO) == 0 });
+        collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps, ready.plan.restarts,
+        ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0 });
     if (const Status good = training.prepare(); !good) {
         sayError(good.error().message());
         return kOwnFault;

@@ -1,13 +1,16 @@
 #include "tracing/cli/training.h"
 
 #include "tracing/collector/collector.h"
+#include "tracing/record/clock.h"
 #include "tracing/record/command_file.h"
+#include "tracing/record/facts_file.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -77,7 +80,77 @@ Status Training::startCollector()
 
 Result<int> Training::runRanks()
 {
-    auto started = Child::start(settings_.ranks, Child::Output::Pipes, Child::Life::WithParent);
+    for (;; ++attempt_) {
+        auto exitCode = runAttempt();
+        if (!exitCode || *exitCode == 0)
+            return exitCode;
+        const bool isAskedFor = stopsAsked_ > 0;
+        if (mayGoOn(*exitCode) && !isAskedFor)
+            tellFailure(*exitCode);
+        if (!mayGoOn(*exitCode) || isAskedFor || attempt_ >= settings_.restarts)
+            return exitCode;
+        tell(fmt::format(R"({{"schema":1,"event":"restart","attempt":{}}})", attempt_ + 1),
+            fmt::format("starting the ranks again ({} of {})", attempt_ + 1, settings_.restarts));
+    }
+}
+
+/// For scripts as a line like the ranks', for people as a note.
+void Training::tell(const std::string& json, const std::string& text)
+{
+    status_.clear();
+    if (settings_.rawLines)
+        writeOut(json + "\n");
+    else
+        sayNote(text);
+}
+
+void Training::tellFailure(int exitCode)
+{
+    const AttemptEnd end = hang_ ? *hang_ : endOfRanks(exitCode, noise_.banners());
+    if (!hang_) { // a hang has been recorded when it was seen
+        const FailureFact fact{ attempt_, readTicks(chooseClock()), end.reason,
+            std::vector<std::int32_t>(end.ranks.begin(), end.ranks.end()) };
+        if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
+            sayNote(recorded.error().message());
+    }
+    tell(fmt::format(R"({{"schema":1,"event":"failure","attempt":{},"reason":"{}","ranks":[{}]}})", attempt_,
+             end.reason, fmt::join(end.ranks, ",")),
+        fmt::format("attempt {} failed: {}", attempt_ + 1, end.reason));
+}
+
+void Training::endIfHung()
+{
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> limit(settings_.hangSeconds);
+    if (hang_) {
+        // mpirun sees its ranks die and ends, unless it hangs itself.
+        if (now - toldToEnd_ > std::chrono::seconds(15))
+            ranks_->signalGroup(SIGKILL);
+        return;
+    }
+    if (settings_.hangSeconds == 0 || now - lastLine_ < limit)
+        return;
+    hang_ = endByHang(settings_.sessionDir, settings_.hangSeconds);
+    toldToEnd_ = now;
+    const FailureFact fact{ attempt_, readTicks(chooseClock()), hang_->reason,
+        std::vector<std::int32_t>(hang_->ranks.begin(), hang_->ranks.end()) };
+    if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
+        sayNote(recorded.error().message());
+    killRanks(settings_.sessionDir);
+    ranks_->signal(SIGTERM);
+}
+
+Result<int> Training::runAttempt()
+{
+    ProgramCall call = settings_.ranks;
+    for (auto& [name, value] : call.environment) {
+        if (name == "RANKSCOPE_ATTEMPT")
+            value = fmt::format("{}", attempt_);
+    }
+    noise_ = {};
+    hang_.reset();
+    lastLine_ = std::chrono::steady_clock::now();
+    auto started = Child::start(call, Child::Output::Pipes, Child::Life::WithParent);
     if (!started)
         return started.error();
     ranks_ = std::move(*started);
@@ -90,6 +163,8 @@ Result<int> Training::runRanks()
         takeLines();
         tendCollector();
         exitCode = ranks_->poll();
+        if (!exitCode)
+            endIfHung();
     }
     // What they wrote last may still be in the pipes.
     while (takeLines()) { }
@@ -166,6 +241,8 @@ bool Training::takeLines()
 
 void Training::show(const Stream& stream, const std::string& line)
 {
+    if (&stream == &output_)
+        lastLine_ = std::chrono::steady_clock::now();
     if (&stream == &errors_) {
         if (const auto own = noise_.take(line)) {
             status_.clear();

@@ -3,9 +3,11 @@
 #include "tracing/cli/launch/child.h"
 #include "tracing/cli/launch/mpi_noise.h"
 #include "tracing/cli/launch/run_lines.h"
+#include "tracing/cli/supervision.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/model/result.h"
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,6 +24,8 @@ public:
         std::filesystem::path sessionDir;
         std::filesystem::path out;
         std::int64_t steps = 0;
+        int restarts = 0; ///< of ranks that failed
+        double hangSeconds = 0; ///< without a line from the ranks until they count as hung; 0: never
         bool rawLines = false; ///< the ranks' JSON lines instead of a status line
     };
     explicit Training(Settings settings);
@@ -30,7 +34,7 @@ public:
     Status prepare();
     /// Starts the collector and waits until its file is there, so that nothing runs that cannot be recorded.
     Status startCollector();
-    /// Runs the ranks until their end and gives mpirun's exit code.
+    /// Runs the ranks until their end, again where they failed and may go on, and gives the last exit code of mpirun.
     Result<int> runRanks();
     /// The ranks are gone: lets the collector finish the file. 0, or why the recording is not whole.
     int finishCollector();
@@ -46,6 +50,10 @@ private:
         int descriptor = -1; ///< -1 at its end
         LineSplitter lines;
     };
+    Result<int> runAttempt();
+    void endIfHung();
+    void tellFailure(int exitCode);
+    void tell(const std::string& json, const std::string& text);
     void waitForEvents();
     void takeSignals();
     bool takeLines(); ///< what can be read now; false: nothing
@@ -64,6 +72,10 @@ private:
     int signals_ = -1; ///< signalfd
     int stopsAsked_ = 0;
     int collectorStarts_ = 0;
+    int attempt_ = 0; ///< of the ranks, counted from 0
+    std::chrono::steady_clock::time_point lastLine_; ///< the ranks showed progress
+    std::optional<AttemptEnd> hang_; ///< of this attempt
+    std::chrono::steady_clock::time_point toldToEnd_; ///< hung ranks were
     int recordingError_ = 0; ///< how the collector ended before its time
 };
 

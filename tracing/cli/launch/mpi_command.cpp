@@ -39,7 +39,7 @@ std::pair<std::string, std::string> coresVariable(const Machine& machine)
 }
 
 ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::filesystem::path& sessionDir,
-    const std::filesystem::path& program, const std::vector<std::string>& arguments)
+    const std::filesystem::path& program, const std::vector<std::string>& arguments, int attempt)
 {
     RS_CHECK(machine.mpirun.has_value(), "the machine has an mpirun");
     ProgramCall call;
@@ -48,11 +48,13 @@ ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::file
     // Twice the bandwidth between processes of one node here; containers often forbid the single copy anyway.
     append(call.words, { "--mca", "btl_vader_single_copy_mechanism", "none" });
     append(call.words, { "-x", "RANKSCOPE_SESSION", "-x", "OMP_NUM_THREADS", "-x", "RANKSCOPE_CORES" });
+    append(call.words, { "-x", "RANKSCOPE_RUN", "-x", "RANKSCOPE_ATTEMPT" });
     call.words.push_back(program.string());
     call.words.insert(call.words.end(), arguments.begin(), arguments.end());
 
     call.environment = { { "RANKSCOPE_SESSION", sessionDir.string() },
-        { "OMP_NUM_THREADS", fmt::format("{}", plan.threads) }, coresVariable(machine) };
+        { "OMP_NUM_THREADS", fmt::format("{}", plan.threads) }, coresVariable(machine),
+        { "RANKSCOPE_RUN", sessionDir.filename().string() }, { "RANKSCOPE_ATTEMPT", fmt::format("{}", attempt) } };
     if (machine.isRoot) {
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

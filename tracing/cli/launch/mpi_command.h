@@ -20,8 +20,8 @@ struct ProgramCall {
 std::pair<std::string, std::string> coresVariable(const Machine& machine);
 
 /// mpirun with the settings that root, containers and more ranks than cores need. `program` and `arguments` are what
-/// each rank runs. The machine has an mpirun.
+/// each rank runs; `attempt` counts its restarts. The machine has an mpirun.
 ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::filesystem::path& sessionDir,
-    const std::filesystem::path& program, const std::vector<std::string>& arguments);
+    const std::filesystem::path& program, const std::vector<std::string>& arguments, int attempt = 0);
 
 } // namespace rankscope::tracing

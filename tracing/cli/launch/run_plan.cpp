@@ -40,6 +40,9 @@ Result<RunPlan> parsePlan(std::string_view json)
     plan.ranks = static_cast<int>(numberOf(document, "ranks", 0));
     plan.threads = static_cast<int>(numberOf(document, "threads", 1));
     plan.steps = numberOf(document, "steps", 0);
+    plan.restarts = static_cast<int>(numberOf(document, "restarts", 0));
+    if (document.HasMember("hang_seconds") && document["hang_seconds"].IsNumber())
+        plan.hangSeconds = document["hang_seconds"].GetDouble();
     plan.ok = plan.errors.empty();
     if (plan.ok && plan.ranks < 1)
         return Error("rankscope-train --plan: says no number of ranks; build both programs from one version");

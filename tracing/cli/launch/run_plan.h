@@ -17,6 +17,8 @@ struct RunPlan {
     int ranks = 0;
     int threads = 1; ///< of each rank
     std::int64_t steps = 0; ///< 0: not told
+    int restarts = 0; ///< how often failed ranks are started again
+    double hangSeconds = 0; ///< without progress; 0: never
 };
 
 /// An error where the text is not such a plan.

@@ -46,7 +46,7 @@ bool hasVariable(const ProgramCall& call, const std::string& name, const std::st
 }
 
 constexpr const char* kAlways = " --mca btl_vader_single_copy_mechanism none -x RANKSCOPE_SESSION -x OMP_NUM_THREADS "
-                                "-x RANKSCOPE_CORES";
+                                "-x RANKSCOPE_CORES -x RANKSCOPE_RUN -x RANKSCOPE_ATTEMPT";
 
 } // namespace
 
@@ -94,6 +94,8 @@ TEST(MpiCall, TellsTheRanksSessionThreadsAndCores)
     EXPECT_TRUE(hasVariable(call, "RANKSCOPE_SESSION", "/dev/shm/session"));
     EXPECT_TRUE(hasVariable(call, "OMP_NUM_THREADS", "3"));
     EXPECT_TRUE(hasVariable(call, "RANKSCOPE_CORES", "6"));
+    EXPECT_TRUE(hasVariable(call, "RANKSCOPE_RUN", "session"));
+    EXPECT_TRUE(hasVariable(call, "RANKSCOPE_ATTEMPT", "0"));
 }
 
 TEST(MpiCall, OnlyRootNeedsTheTwoVariables)
