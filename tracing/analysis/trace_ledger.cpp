@@ -1,5 +1,6 @@
 #include "tracing/analysis/trace_ledger.h"
 
+#include "tracing/analysis/off_core_gaps.h"
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -101,6 +102,7 @@ private:
             source_.flopsKnown = true;
         }
         launches_.clear();
+        work_.clear();
         for (const Lane& lane : facts_.lanes) {
             if (lane.rank != info.rank)
                 continue;
@@ -114,6 +116,8 @@ private:
             if (Status status = readDevice(lane, rank); !status)
                 return status;
         }
+        if (recorded_ && launches_.empty())
+            addOffCoreGaps(rank, work_);
         input().ranks.push_back(std::move(rank));
         return Done{};
     }
@@ -140,8 +144,13 @@ private:
         if (!status)
             return status;
         return reader_.visit<Range>(lane.id, kAlways, [&](std::span<const Range> ranges) {
-            for (const Range& range : ranges)
+            for (const Range& range : ranges) {
                 addAnnotation(range, rank);
+                const bool isWork = range.kind == RangeKind::Forward || range.kind == RangeKind::Backward
+                    || range.kind == RangeKind::Optimizer;
+                if (isWork && range.cpuNs && range.endNs > range.beginNs)
+                    work_.push_back(range);
+            }
             return true;
         });
     }
@@ -351,6 +360,7 @@ private:
     std::vector<Absent> absent_; ///< of collectives whose members are not known
     std::unordered_map<std::int64_t, std::int64_t>
         launches_; ///< of the rank being read: correlation to the call's begin
+    std::vector<Range> work_; ///< of the rank being read: forward, backward and optimizer ranges with their CPU time
     std::map<std::string, std::int32_t> clocks_;
 };
 
