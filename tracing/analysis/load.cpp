@@ -62,6 +62,8 @@ Result<RunFacts> loadFacts(TraceReader& reader)
     load(facts.names, reader.names());
     load(facts.signatures, reader.signatures());
     load(facts.steps, reader.steps());
+    load(facts.checkpoints, reader.checkpoints());
+    load(facts.failures, reader.failures());
     load(facts.losses, reader.losses());
     load(facts.provenance, reader.provenance());
     load(facts.window, reader.window());

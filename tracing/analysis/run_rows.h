@@ -21,6 +21,8 @@ struct RunFacts {
     std::vector<std::string> names; ///< index = raw(NameId)
     std::vector<KernelSignature> signatures; ///< index = raw(SignatureId)
     std::vector<Step> steps;
+    std::vector<CheckpointPart> checkpoints; ///< by step
+    std::vector<AttemptFailure> failures; ///< by attempt
     std::vector<Loss> losses;
     std::map<std::string, std::string> provenance;
     Window window; ///< of the whole run

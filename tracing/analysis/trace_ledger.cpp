@@ -327,11 +327,31 @@ private:
                 lifecycle.attempts.resize(attempt + 1);
             lifecycle.attempts[attempt].steps.push_back(std::move(mark));
         }
+        for (const auto& failure : facts_.failures)
+            addFailure(failure, lifecycle);
+        for (const CheckpointPart& part : facts_.checkpoints) {
+            // The last part's word counts: published is published for all.
+            if (lifecycle.checkpoints.empty() || lifecycle.checkpoints.back().step != part.step)
+                lifecycle.checkpoints.push_back({ part.step, part.endNs });
+            lifecycle.checkpoints.back().published = std::max(lifecycle.checkpoints.back().published, part.endNs);
+        }
         lifecycle.live = !facts_.run.finished;
-        lifecycle.finalStateAccepted = facts_.run.finished;
+        // An attempt that failed without another one after it has no final state.
+        lifecycle.finalStateAccepted = facts_.run.finished && lifecycle.failures.size() < lifecycle.attempts.size();
         if (facts_.run.finished)
             lifecycle.shutdown = lastEnd;
         input().lifecycle = std::move(lifecycle);
+    }
+
+    /// Failure i ends attempt i: without a detection its attempts could not be told apart, and none is counted.
+    static void addFailure(const AttemptFailure& failure, ledger::Lifecycle& lifecycle)
+    {
+        if (!failure.detectedNs || failure.attempt != std::ssize(lifecycle.failures))
+            return;
+        lifecycle.failures.push_back({ .faulty = failure.ranks,
+            .detected = *failure.detectedNs,
+            .reformed = failure.reformedNs,
+            .restoredStep = failure.restoredStep.value_or(0) });
     }
 
     void setPipeline()

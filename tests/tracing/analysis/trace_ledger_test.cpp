@@ -66,6 +66,43 @@ protected:
 
 } // namespace
 
+TEST_F(TraceLedger, ARestartsLostStepsAndDowntimeComeFromWhatWasRecorded)
+{
+    {
+        auto writer = TraceWriter::open(path(), TraceWriter::Mode::CreateNew);
+        RunInfo run;
+        run.source = "rankscope";
+        run.worldSize = 1;
+        ASSERT_TRUE(writer->setRun(run));
+        ASSERT_TRUE(writer->putRank(RankInfo{}));
+        const auto lane = writer->lane({ {}, 0, LaneKind::Compute, Dimension::None, "compute", "" });
+        Kernel kernel;
+        kernel.endNs = 300;
+        ASSERT_TRUE(writer->append(*lane, std::span<const Kernel>(&kernel, 1)));
+        kernel = {};
+        kernel.beginNs = 600;
+        kernel.endNs = 800;
+        ASSERT_TRUE(writer->append(*lane, std::span<const Kernel>(&kernel, 1)));
+        // Three steps of 100 ns; step 1 is saved. Rank 0 dies at 300, which is seen at 400; ranks are there again at
+        // 500, and step 2 is done again at 600.
+        ASSERT_TRUE(writer->putStep({ 0, 1, 0, 0, 100 }));
+        ASSERT_TRUE(writer->putStep({ 0, 2, 0, 100, 200 }));
+        ASSERT_TRUE(writer->putStep({ 0, 3, 0, 200, 300 }));
+        ASSERT_TRUE(writer->putCheckpoint({ 0, 1, 90, 110, 5, 100, "step-1" }));
+        ASSERT_TRUE(writer->putFailure({ 0, 400, "rank 0 died", { 0 }, 500, 1 }));
+        ASSERT_TRUE(writer->putStep({ 0, 2, 1, 600, 700 }));
+        ASSERT_TRUE(writer->putStep({ 0, 3, 1, 700, 800 }));
+        ASSERT_TRUE(writer->finish());
+    }
+    const ledger::LedgerResult result = ledger::computeLedger(read().input);
+    EXPECT_EQ(result.capacity, 800);
+    EXPECT_EQ(residual(result), 0);
+    EXPECT_DOUBLE_EQ(share(result, ledger::Leaf::Lost), 25); // steps 2 and 3, [100, 300)
+    EXPECT_DOUBLE_EQ(share(result, ledger::Leaf::DownDetect), 12.5); // [300, 400)
+    EXPECT_DOUBLE_EQ(share(result, ledger::Leaf::DownRestart), 12.5); // [400, 500)
+    EXPECT_DOUBLE_EQ(share(result, ledger::Leaf::DownRestore), 12.5); // [500, 600)
+}
+
 TEST_F(TraceLedger, OfAnImportedRunARanksOwnStepsAreItsWindowAndItsHostCallsTheLaunches)
 {
     {
