@@ -84,10 +84,11 @@ void addReport(CLI::App& app, ReportArguments& arguments, Chosen& chosen)
     CLI::App* command = addCommand(app, "report",
         "Says where the time went: split and overlap per rank, collectives, kernels, findings",
         "rankscope report run.rsdb --steps 10:20\n  rankscope report before.rsdb after.rsdb");
-    command->add_option("files", arguments.files, "Run file; two give a table of differences")
+    command
+        ->add_option("files", arguments.files,
+            "Run file, or other tools' traces of one run; two runs give a table of differences")
         ->type_name("run.rsdb [other.rsdb]")
-        ->required()
-        ->expected(1, 2);
+        ->required();
     CLI::Option* json = command->add_flag("--json", arguments.json, "As JSON");
     command->add_flag("--text", arguments.brief, "At most 20 lines, to paste into a message")->excludes(json);
     command->add_option("--steps", arguments.steps, "Count steps A to B only")->type_name("A:B");

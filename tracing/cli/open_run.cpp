@@ -24,20 +24,18 @@ bool isForeign(const std::string& path)
     return format && *format != TraceFormat::RunFile && *format != TraceFormat::Unknown;
 }
 
-} // namespace
-
-Result<std::string> runFileOf(const std::string& path)
+Result<std::string> imported(const std::vector<std::string>& paths)
 {
-    if (!isForeign(path))
-        return path;
     ImportProgressLine progress;
     ImportOptions options;
     options.progress = progress.callback();
-    auto cached = importCached({ path }, options);
+    auto cached = importCached(paths, options);
     progress.clear();
     if (!cached)
         return cached.error();
     if (cached->imported) {
+        const std::string path
+            = paths.size() == 1 ? paths.front() : fmt::format("{} and {} more", paths.front(), paths.size() - 1);
         std::int64_t lost = 0;
         for (const Loss& loss : cached->report.losses)
             lost += loss.count;
@@ -46,6 +44,36 @@ Result<std::string> runFileOf(const std::string& path)
             lost > 0 ? "rankscope info lists what was lost or repaired" : "nothing was lost"));
     }
     return cached->path;
+}
+
+} // namespace
+
+Result<std::string> runFileOf(const std::string& path)
+{
+    return isForeign(path) ? imported({ path }) : Result<std::string>(path);
+}
+
+Result<std::vector<std::string>> runFilesOf(const std::vector<std::string>& paths)
+{
+    std::vector<std::string> runs, traces;
+    for (const std::string& path : paths) {
+        std::error_code error;
+        const bool isTrace = isForeign(path) && !std::filesystem::is_directory(path, error);
+        (isTrace ? traces : runs).push_back(path);
+    }
+    for (std::string& run : runs) {
+        auto file = runFileOf(run);
+        if (!file)
+            return file.error();
+        run = *file;
+    }
+    if (!traces.empty()) {
+        auto file = imported(traces);
+        if (!file)
+            return file.error();
+        runs.push_back(*file);
+    }
+    return runs;
 }
 
 Result<TraceReader> openRun(const std::string& path)

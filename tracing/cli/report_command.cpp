@@ -11,6 +11,7 @@
 #include "tracing/export/report_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace rankscope::tracing {
@@ -44,16 +45,22 @@ std::string written(const ReportArguments& arguments, const std::vector<RunAnaly
         return arguments.json ? differenceJson(runs[0], runs[1]) : differenceText(runs[0], runs[1]);
     if (arguments.json)
         return reportJson(runs[0]);
-    return arguments.brief ? briefText(runs[0], arguments.files[0]) : reportText(runs[0]);
+    return arguments.brief ? briefText(runs[0], fmt::format("{}", fmt::join(arguments.files, " ")))
+                           : reportText(runs[0]);
 }
 
 int htaCommand(const ReportArguments& arguments)
 {
-    if (arguments.files.size() != 1 || !arguments.steps.empty() || arguments.brief) {
+    const auto runs = runFilesOf(arguments.files);
+    if (!runs) {
+        sayError(runs.error().message());
+        return kUnreadableInput;
+    }
+    if (runs->size() != 1 || !arguments.steps.empty() || arguments.brief) {
         sayError("report --hta: takes one file, without --steps and --text; HTA knows neither");
         return kWrongUsage;
     }
-    const std::string& path = arguments.files.front();
+    const std::string& path = runs->front();
     auto reader = openRun(path);
     if (!reader) {
         sayError(reader.error().message());
@@ -95,8 +102,14 @@ int reportCommand(const ReportArguments& arguments)
             status.show(fmt::format("{} of {} ranks", done, ranks));
         return true;
     };
+    const auto files = runFilesOf(arguments.files);
+    if (!files || files->size() > 2) {
+        sayError(files ? fmt::format("report: {} runs are named; give one, or two to compare", files->size())
+                       : files.error().message());
+        return files ? kWrongUsage : kUnreadableInput;
+    }
     std::vector<RunAnalysis> runs;
-    for (const std::string& file : arguments.files) {
+    for (const std::string& file : *files) {
         Analysed analysed = analyseFile(file, options);
         status.clear();
         if (!analysed.run)

@@ -100,6 +100,14 @@ TEST_F(Commands, ReportOfTwoRunsShowsDifferences)
     EXPECT_EQ(json({ "report", a, a, "--json" })["schema"].GetInt(), 1);
 }
 
+TEST_F(Commands, ReportOfThreeRunsIsRefusedAsWrongUsage)
+{
+    const std::string run = sample();
+    const auto outcome = runRankscope({ "report", run, run, run });
+    EXPECT_EQ(outcome.exitCode, 2);
+    EXPECT_NE(outcome.error.find("3 runs are named"), std::string::npos) << outcome.error;
+}
+
 TEST_F(Commands, BriefReportFitsInAMessage)
 {
     const auto outcome = runRankscope({ "report", sample(), "--text" });
@@ -230,8 +238,8 @@ TEST_F(Commands, OutputThatCannotBeWrittenIsAnError)
 {
     const std::string file = sample();
     for (const std::string arguments : { "report ", "report --text ", "info ", "ledger --json " }) {
-        const auto outcome = support::run(
-            { { "/bin/sh", "-c", std::string(RS_PROGRAM) + " " + arguments + file + " >/dev/full" } });
+        const auto outcome
+            = support::run({ { "/bin/sh", "-c", std::string(RS_PROGRAM) + " " + arguments + file + " >/dev/full" } });
         EXPECT_EQ(outcome.exitCode, 4) << arguments;
         EXPECT_EQ(outcome.error, "rankscope: write to standard output: No space left on device\n");
     }
@@ -320,6 +328,21 @@ TEST_F(Commands, TracesAreOpenedDirectlyThroughTheCache)
     EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
     EXPECT_NE(outcome.output.find("\n1"), std::string::npos) << outcome.output;
     EXPECT_TRUE(std::filesystem::exists(cache + "/rankscope/imports"));
+    unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_F(Commands, TraceFilesOfSeveralRanksAreOneRun)
+{
+    const std::string cache = (directory_ / "cache").string();
+    setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+    std::vector<std::string> words{ "report" };
+    for (int rank = 0; rank < 3; ++rank) {
+        const auto file = directory_.write("rank" + std::to_string(rank) + ".json",
+            R"([{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10, "dur": 5}])");
+        words.push_back(file.string());
+    }
+    words.emplace_back("--json");
+    EXPECT_EQ(json(words)["ranks"].Size(), 3u);
     unsetenv("XDG_CACHE_HOME");
 }
 
