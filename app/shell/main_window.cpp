@@ -295,8 +295,9 @@ void MainWindow::openAll(const QStringList& paths)
 
 void MainWindow::takeImport(const QString& runFile)
 {
-    session_.open(runFile);
-    showView(view_);
+    const View wanted = view_;
+    session_.open(runFile); // closes first, which leads to the welcome page
+    showView(wanted);
 }
 
 void MainWindow::importFailed(const QString& message)

@@ -190,6 +190,7 @@ TEST_F(OpensTraces, AFolderBecomesOneRunUnderItsOwnName)
     ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
     ASSERT_TRUE(window_.failure().isEmpty()) << window_.failure().toStdString();
     EXPECT_EQ(window_.session().snapshot()->ranks.size(), 2U);
+    EXPECT_EQ(window_.view(), MainWindow::View::Overview);
     EXPECT_EQ(RecentFiles(settings_).entries().value(0).path, path("job"));
 }
 
