@@ -72,6 +72,7 @@ int collectCommand(const CollectArguments& arguments)
     options.runName = arguments.name.empty() ? std::filesystem::path(arguments.out).stem().string() : arguments.name;
     options.stop = &stopAsked;
     options.quiet = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.lingerSeconds * 1000));
+    options.launcher = arguments.launcher;
     if (!arguments.quiet)
         options.progress = [&](const CollectProgress& progress) { report.show(progress); };
     const auto summary = collect(options);

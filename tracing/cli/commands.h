@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct CollectArguments {
     std::string name;
     bool quiet = false;
     double lingerSeconds = 5;
+    std::int32_t launcher = 0; ///< its process; 0: none
 };
 int collectCommand(const CollectArguments& arguments);
 

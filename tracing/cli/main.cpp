@@ -47,6 +47,8 @@ void addCollect(CLI::App& app, CollectArguments& arguments, Chosen& chosen)
     command->add_flag("--quiet", arguments.quiet, "Only say what goes wrong");
     command->add_option("--linger", arguments.lingerSeconds, "Seconds without writers until the run counts as over")
         ->type_name("SECONDS");
+    command->add_option("--launcher", arguments.launcher, "Process that may start ranks again; without it 2 s without writers are enough")
+        ->type_name("PID");
     command->callback([&] { chosen = [&] { return collectCommand(arguments); }; });
 }
 

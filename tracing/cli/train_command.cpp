@@ -101,7 +101,7 @@ ProgramCall collectorCall(const fs::path& sessionDir, const fs::path& out)
     std::error_code ignored;
     const fs::path own = fs::read_symlink("/proc/self/exe", ignored);
     return { { own.string(), "collect", "--quiet", "--session", sessionDir.string(), "--out", out.string(), "--linger",
-                 "60" },
+                 "60", "--launcher", std::to_string(getpid()) },
         {} };
 }
 

@@ -5,7 +5,9 @@
 #include "tracing/collector/session_watch.h"
 #include "tracing/record/session.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -220,8 +222,10 @@ bool Collecting::isOver()
     const bool isAnyLeft = broken_ ? quiet < milliseconds(500) : session_->writersLeft() > 0;
     if (isAnyLeft)
         return false;
+    const bool isAlone = options_.launcher > 0 && kill(options_.launcher, 0) != 0 && errno == ESRCH;
+    const milliseconds patience = rings_.empty() ? options_.firstWriter : options_.quiet;
     return fs::exists(overPath(options_.sessionDir), error)
-        || quiet > (rings_.empty() ? options_.firstWriter : options_.quiet);
+        || quiet > (isAlone ? std::min(patience, CollectOptions::kQuietAlone) : patience);
 }
 
 void Collecting::report()

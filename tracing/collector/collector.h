@@ -21,6 +21,10 @@ struct CollectOptions {
     std::string sessionDir;
     std::string out; ///< the run file. One of the same session is continued, another run file is replaced
     std::string runName;
+    /// Who may start ranks again after a failure, and so makes `quiet` long; 0: nobody. When it is gone without a word,
+    /// kQuietAlone is long enough.
+    std::int32_t launcher = 0;
+    static constexpr std::chrono::milliseconds kQuietAlone{ 2000 };
     std::chrono::milliseconds quiet{ 5000 }; ///< ends that long after the last writer has gone, without a word as well
     std::chrono::milliseconds firstWriter{ 120'000 }; ///< and after so long without any writer
     const std::atomic<bool>* stop = nullptr; ///< set from outside (a signal): drain, finish, return
