@@ -2,6 +2,11 @@
 
 #include "tracing/import/json/decimal.h"
 
+// This file alone reads strings 16 bytes at a time: its buffer has room behind the text, others' have none. A namespace of
+// its own keeps the two kinds of reader apart.
+#define RAPIDJSON_NAMESPACE rapidjson_simd
+#define RAPIDJSON_NAMESPACE_BEGIN namespace rapidjson_simd {
+#define RAPIDJSON_NAMESPACE_END }
 #if defined(__SSE2__)
 #define RAPIDJSON_SSE2
 #endif
@@ -36,7 +41,7 @@ Field fieldOf(std::string_view key)
 }
 
 /// Fills a JsonEvent from RapidJSON's events. Strings are parsed in place, so views stay good.
-class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+class Handler : public rapidjson_simd::BaseReaderHandler<rapidjson_simd::UTF8<>, Handler> {
 public:
     explicit Handler(JsonEvent& event)
         : event_(event)
@@ -45,13 +50,13 @@ public:
 
     bool Null() { return value("null", false); }
     bool Bool(bool b) { return value(b ? "true" : "false", false); }
-    bool RawNumber(const char* text, rapidjson::SizeType length, bool) { return value({ text, length }, false); }
-    bool String(const char* text, rapidjson::SizeType length, bool) { return value({ text, length }, true); }
+    bool RawNumber(const char* text, rapidjson_simd::SizeType length, bool) { return value({ text, length }, false); }
+    bool String(const char* text, rapidjson_simd::SizeType length, bool) { return value({ text, length }, true); }
     bool StartObject() { return open(); }
     bool StartArray() { return open(); }
-    bool EndObject(rapidjson::SizeType) { return close(); }
-    bool EndArray(rapidjson::SizeType) { return close(); }
-    bool Key(const char* text, rapidjson::SizeType length, bool)
+    bool EndObject(rapidjson_simd::SizeType) { return close(); }
+    bool EndArray(rapidjson_simd::SizeType) { return close(); }
+    bool Key(const char* text, rapidjson_simd::SizeType length, bool)
     {
         const std::string_view key(text, length);
         if (depth_ == 1)
@@ -144,7 +149,7 @@ bool isHex4(std::string_view text, std::size_t at)
 } // namespace
 
 struct JsonEventParser::Impl {
-    rapidjson::Reader reader;
+    rapidjson_simd::Reader reader;
 };
 
 JsonEventParser::JsonEventParser()
@@ -171,13 +176,13 @@ std::optional<std::int64_t> JsonEvent::number(std::string_view key) const
 
 bool JsonEventParser::attempt(JsonEvent& event)
 {
-    constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag
-        | rapidjson::kParseNanAndInfFlag | rapidjson::kParseTrailingCommasFlag;
+    constexpr unsigned kFlags = rapidjson_simd::kParseInsituFlag | rapidjson_simd::kParseNumbersAsStringsFlag
+        | rapidjson_simd::kParseNanAndInfFlag | rapidjson_simd::kParseTrailingCommasFlag;
     event.phase = 0;
     event.name = event.category = event.processId = event.threadId = event.id = event.timestamp = event.duration = {};
     event.arguments.clear();
     buffer_.reserve(buffer_.size() + 16); // RapidJSON reads text in whole vectors, so up to 15 bytes beyond its end
-    rapidjson::InsituStringStream stream(buffer_.data());
+    rapidjson_simd::InsituStringStream stream(buffer_.data());
     Handler handler(event);
     return !impl_->reader.Parse<kFlags>(stream, handler).IsError();
 }
