@@ -1,11 +1,13 @@
 #include "tracing/analysis/descheduled_gaps.h"
 
-#include "tracing/analysis/mul_div.h"
+#include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>
 #include <span>
 
 namespace rankscope::tracing {
+
+using ledger::mulDiv;
 
 namespace {
 

@@ -1,12 +1,14 @@
 #include "tracing/analysis/time_split.h"
 
 #include "tracing/analysis/interval.h"
-#include "tracing/analysis/mul_div.h"
+#include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace rankscope::tracing {
+
+using ledger::mulDiv;
 
 namespace {
 
