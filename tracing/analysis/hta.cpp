@@ -1,6 +1,6 @@
 #include "tracing/analysis/hta.h"
 
-#include "tracing/analysis/interval.h"
+#include "tracing/model/interval.h"
 
 #include <algorithm>
 #include <array>

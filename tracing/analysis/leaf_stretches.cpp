@@ -1,6 +1,6 @@
 #include "tracing/analysis/leaf_stretches.h"
 
-#include "tracing/analysis/ledger/intervals.h"
+#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/ledger.h"
 #include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/trace_ledger.h"
@@ -75,15 +75,15 @@ public:
             blamed_ = blamedParts(result, choice);
     }
 
-    std::vector<ledger::Interval> of(std::size_t rank, const ledger::RankLedger& ranks) const
+    Intervals of(std::size_t rank, const ledger::RankLedger& ranks) const
     {
-        std::vector<ledger::Interval> found;
+        std::vector<Window> found;
         for (const Segment& segment : ranks.segments) {
             if (matches(rank, ranks.rank, segment))
                 found.push_back({ segment.begin, segment.end });
         }
-        found = ledger::unite(std::move(found));
-        return isCompute(choice_.leaf.leaf) ? ledger::intersect(found, kernels(rank)) : found;
+        found = unionOf(std::move(found));
+        return isCompute(choice_.leaf.leaf) ? intersection(found, kernels(rank)) : found;
     }
 
 private:
@@ -98,14 +98,14 @@ private:
             || (segment.part >= 0 && blamed_.contains({ worldRank, static_cast<std::size_t>(segment.part) }));
     }
 
-    std::vector<ledger::Interval> kernels(std::size_t rank) const
+    Intervals kernels(std::size_t rank) const
     {
-        std::vector<ledger::Interval> found;
+        std::vector<Window> found;
         for (const ledger::ComputeOp& op : input_.ranks[rank].compute) {
             if (mayHold(op, choice_.leaf.leaf))
                 found.push_back({ op.begin, op.end });
         }
-        return ledger::unite(std::move(found));
+        return unionOf(std::move(found));
     }
 
     const ledger::LedgerInput& input_;
@@ -125,8 +125,8 @@ LeafStretches leafStretches(
         const std::int32_t rank = result.ranks[r].rank;
         if (choice.rank && *choice.rank != rank)
             continue;
-        for (const ledger::Interval& interval : finder.of(r, result.ranks[r]))
-            stretches[rank].push_back({ interval.begin, interval.end });
+        for (const Window& interval : finder.of(r, result.ranks[r]))
+            stretches[rank].push_back({ interval.beginNs, interval.endNs });
     }
     return stretches;
 }

@@ -1,6 +1,6 @@
 #include "tracing/analysis/run_analysis.h"
 
-#include "tracing/analysis/interval.h"
+#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/compute_share.h"
 #include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/load.h"

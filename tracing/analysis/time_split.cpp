@@ -1,6 +1,6 @@
 #include "tracing/analysis/time_split.h"
 
-#include "tracing/analysis/interval.h"
+#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tracing/analysis/ledger/labeller.h"
 
-#include "tracing/analysis/ledger/intervals.h"
+#include "tracing/model/interval.h"
 
 #include <algorithm>
 #include <tuple>
@@ -48,15 +48,15 @@ public:
         , parts_(parts)
         , view_(view)
     {
-        std::vector<Interval> checkpoints, data;
+        std::vector<Window> checkpoints, data;
         for (const Annotation& a : rank.annotations) {
             if (a.kind == AnnotationKind::Checkpoint)
                 checkpoints.push_back({ a.begin, a.end });
             else if (a.kind == AnnotationKind::Data)
                 data.push_back({ a.begin, a.end });
         }
-        checkpoints_ = unite(std::move(checkpoints));
-        data_ = unite(std::move(data));
+        checkpoints_ = unionOf(std::move(checkpoints));
+        data_ = unionOf(std::move(data));
         for (std::size_t p = 0; p < rank.parts.size(); ++p) {
             if (rank.parts[p].onHost)
                 hostParts_.push_back(p);
@@ -270,7 +270,7 @@ private:
     const RankInput& rank_;
     const std::vector<SplitPart>& parts_;
     const ClockView view_;
-    std::vector<Interval> checkpoints_, data_;
+    Intervals checkpoints_, data_;
     std::vector<std::size_t> hostParts_;
     std::vector<Edge> edges_;
     int activeCompute_ = 0;
@@ -319,18 +319,18 @@ std::vector<Segment> labelRank(const LedgerInput& input, std::size_t rankIndex, 
 
 Ns overlapOf(const RankInput& rank, const std::vector<SplitPart>& parts)
 {
-    std::vector<Interval> compute, communication;
+    std::vector<Window> compute, communication;
     for (const ComputeOp& op : rank.compute)
         compute.push_back({ op.begin, op.end });
     for (std::size_t p = 0; p < parts.size(); ++p) {
         if (!rank.parts[p].onHost)
             communication.push_back({ parts[p].entry, parts[p].exit });
     }
-    std::vector<Interval> window;
+    std::vector<Window> window;
     for (const Stretch& stretch : rank.stretches)
         window.push_back({ stretch.begin, stretch.end });
-    return lengthOf(
-        intersect(intersect(unite(std::move(compute)), unite(std::move(communication))), unite(std::move(window))));
+    return totalNs(
+        intersection(intersection(unionOf(std::move(compute)), unionOf(std::move(communication))), unionOf(std::move(window))));
 }
 
 } // namespace rankscope::tracing::ledger

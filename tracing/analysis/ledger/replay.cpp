@@ -1,7 +1,7 @@
 #include "tracing/analysis/ledger/replay.h"
 
 #include "tracing/analysis/ledger/collective_split.h"
-#include "tracing/analysis/ledger/intervals.h"
+#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>
@@ -121,18 +121,18 @@ private:
     Ns keptGap(std::size_t r, Ns from, Ns to) const
     {
         const RankInput& rank = input_.ranks[r];
-        std::vector<Interval> dropped, annotated;
+        std::vector<Window> dropped, annotated;
         for (const Annotation& a : rank.annotations) {
-            const Interval inside{ std::max(a.begin, from), std::min(a.end, to) };
-            if (inside.end <= inside.begin)
+            const Window inside{ std::max(a.begin, from), std::min(a.end, to) };
+            if (inside.endNs <= inside.beginNs)
                 continue;
             annotated.push_back(inside);
             if (change_.dropped.contains({ rank.rank, a.kind }))
                 dropped.push_back(inside);
         }
-        Ns kept = to - from - lengthOf(unite(dropped));
+        Ns kept = to - from - totalNs(unionOf(dropped));
         if (change_.hostGapsDropped.contains(rank.rank))
-            kept -= to - from - lengthOf(unite(annotated));
+            kept -= to - from - totalNs(unionOf(annotated));
         return kept - shortenedBy(r, from, to);
     }
 

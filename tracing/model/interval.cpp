@@ -1,4 +1,4 @@
-#include "tracing/analysis/interval.h"
+#include "tracing/model/interval.h"
 
 #include <algorithm>
 
@@ -70,6 +70,23 @@ std::int64_t totalNs(std::span<const Window> a)
     for (const Window& stretch : a)
         total += stretch.durationNs();
     return total;
+}
+
+bool covers(std::span<const Window> a, std::int64_t at)
+{
+    const auto after = std::ranges::upper_bound(a, at, {}, &Window::beginNs);
+    return after != a.begin() && at < std::prev(after)->endNs;
+}
+
+void cutsWithin(std::span<const Window> a, std::int64_t beginNs, std::int64_t endNs, std::vector<std::int64_t>& cuts)
+{
+    auto it = std::ranges::upper_bound(a, beginNs, {}, &Window::endNs);
+    for (; it != a.end() && it->beginNs < endNs; ++it) {
+        if (it->beginNs > beginNs)
+            cuts.push_back(it->beginNs);
+        if (it->endNs < endNs)
+            cuts.push_back(it->endNs);
+    }
 }
 
 } // namespace rankscope::tracing

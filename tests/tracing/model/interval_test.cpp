@@ -1,4 +1,4 @@
-#include "tracing/analysis/interval.h"
+#include "tracing/model/interval.h"
 
 #include <gtest/gtest.h>
 
