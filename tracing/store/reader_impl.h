@@ -37,7 +37,7 @@ struct TraceReader::Impl {
     std::string path;
     Permission permission = Permission::Analysis; ///< before database, which reads it
     Database database;
-    std::map<std::string_view, Statement> statements; ///< by their text: literals
+    StatementCache statements; ///< by their text: literals
     std::map<std::pair<std::int32_t, BlockKind>, CachedIndex> indexes;
     std::int64_t version = 0; ///< of the data, over connections
     std::int64_t seenVersion = 0; ///< SQLite's, of this connection

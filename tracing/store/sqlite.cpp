@@ -188,4 +188,16 @@ int Database::lastCode() const { return sqlite3_extended_errcode(handle()); }
 
 bool Database::inTransaction() const { return sqlite3_get_autocommit(handle()) == 0; }
 
+Result<Statement*> prepareOnce(const Database& database, StatementCache& cache, std::string_view sql)
+{
+    Statement& cached = cache[sql];
+    if (!cached) {
+        auto prepared = database.prepare(sql);
+        if (!prepared)
+            return prepared.error();
+        cached = std::move(*prepared);
+    }
+    return &cached;
+}
+
 } // namespace rankscope::tracing

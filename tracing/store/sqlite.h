@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -90,5 +91,10 @@ private:
     };
     std::unique_ptr<sqlite3, Close> database_;
 };
+
+/// Prepared statements by their text, which must outlive them: a literal, mostly.
+using StatementCache = std::map<std::string_view, Statement>;
+/// The cached statement, prepared at its first use.
+Result<Statement*> prepareOnce(const Database& database, StatementCache& cache, std::string_view sql);
 
 } // namespace rankscope::tracing

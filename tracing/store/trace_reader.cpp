@@ -48,14 +48,7 @@ void TraceReader::Impl::disconnect()
 
 Result<Statement*> TraceReader::Impl::statement(std::string_view sql)
 {
-    Statement& cached = statements[sql];
-    if (!cached) {
-        auto prepared = database.prepare(sql);
-        if (!prepared)
-            return prepared.error();
-        cached = std::move(*prepared);
-    }
-    return &cached;
+    return prepareOnce(database, statements, sql);
 }
 
 Status TraceReader::Impl::beginSnapshot()

@@ -55,7 +55,7 @@ struct TraceWriter::Impl {
     TileStore tiles;
     BlockBuilder blocks;
     std::map<std::int64_t, Block> matchBlocks; ///< touched since the last commit
-    std::map<std::string_view, Statement> statements; ///< by their text, a literal or one that textOf() keeps
+    StatementCache statements; ///< by their text, a literal or one that textOf() keeps
     std::optional<Error> failure;
 
     Status start();
@@ -124,14 +124,7 @@ Status TraceWriter::Impl::start()
 
 Result<Statement*> TraceWriter::Impl::statement(std::string_view sql)
 {
-    Statement& cached = statements[sql];
-    if (!cached) {
-        auto prepared = database.prepare(sql);
-        if (!prepared)
-            return prepared.error();
-        cached = std::move(*prepared);
-    }
-    return &cached;
+    return prepareOnce(database, statements, sql);
 }
 
 Error TraceWriter::Impl::failed(const Error& error)
