@@ -1,4 +1,3 @@
-#include "tracing/analysis/load.h"
 #include "tracing/analysis/run_ledger.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/open_run.h"
@@ -35,13 +34,10 @@ Result<LedgerGrouping> parseGrouping(const std::string& text)
 
 Result<RunLedger> loadLedger(const std::string& path)
 {
-    auto reader = openRun(path);
-    if (!reader)
-        return reader.error();
-    const auto facts = loadFacts(*reader);
-    if (!facts)
-        return facts.error().in("read " + path);
-    return runLedger(*reader, *facts);
+    auto run = openRunWithFacts(path);
+    if (!run)
+        return run.error();
+    return runLedger(run->reader, run->facts);
 }
 
 } // namespace

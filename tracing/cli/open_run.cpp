@@ -1,5 +1,6 @@
 #include "tracing/cli/open_run.h"
 
+#include "tracing/analysis/load.h"
 #include "tracing/cli/import_progress.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/collector/collector.h"
@@ -95,6 +96,17 @@ Result<TraceReader> openRun(const std::string& path)
     else if (*drained)
         sayNote(fmt::format("{}: took in what was left of its recording", path));
     return TraceReader::open(*file);
+}
+
+Result<OpenRun> openRunWithFacts(const std::string& path)
+{
+    auto reader = openRun(path);
+    if (!reader)
+        return reader.error();
+    auto facts = loadFacts(*reader);
+    if (!facts)
+        return facts.error().in("read " + path);
+    return OpenRun{ std::move(*reader), std::move(*facts) };
 }
 
 } // namespace rankscope::tracing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/analysis/run_rows.h"
 #include "tracing/model/result.h"
 #include "tracing/store/trace_reader.h"
 
@@ -17,5 +18,12 @@ Result<std::vector<std::string>> runFilesOf(const std::vector<std::string>& path
 
 /// Opens a run file, or other tools' traces, for reading. What a crash left of its recording is drained into it first.
 Result<TraceReader> openRun(const std::string& path);
+
+/// A run that is open, with what the analyses know of it apart from rows.
+struct OpenRun {
+    TraceReader reader;
+    RunFacts facts;
+};
+Result<OpenRun> openRunWithFacts(const std::string& path);
 
 } // namespace rankscope::tracing

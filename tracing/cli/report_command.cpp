@@ -1,5 +1,4 @@
 #include "tracing/analysis/hta.h"
-#include "tracing/analysis/load.h"
 #include "tracing/analysis/run_analysis.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/open_run.h"
@@ -61,18 +60,13 @@ int htaCommand(const ReportArguments& arguments)
         return kWrongUsage;
     }
     const std::string& path = runs->front();
-    auto reader = openRun(path);
-    if (!reader) {
-        sayError(reader.error().message());
-        return kUnreadableInput;
-    }
-    const auto facts = loadFacts(*reader);
-    if (!facts) {
-        sayError(facts.error().in("read " + path).message());
+    auto run = openRunWithFacts(path);
+    if (!run) {
+        sayError(run.error().message());
         return kUnreadableInput;
     }
     const auto rows
-        = htaBreakdown(*reader, *facts, arguments.hta == "unrounded" ? HtaRounding::Off : HtaRounding::AsHta);
+        = htaBreakdown(run->reader, run->facts, arguments.hta == "unrounded" ? HtaRounding::Off : HtaRounding::AsHta);
     if (!rows) {
         sayError(rows.error().in("read " + path).message());
         return kUnreadableInput;

@@ -1,4 +1,3 @@
-#include "tracing/analysis/load.h"
 #include "tracing/analysis/what_if.h"
 #include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
@@ -46,13 +45,10 @@ std::string asText(const WhatIf& result)
 
 Result<LedgerRun> loadRun(const std::string& path)
 {
-    auto reader = openRun(path);
-    if (!reader)
-        return reader.error();
-    const auto facts = loadFacts(*reader);
-    if (!facts)
-        return facts.error().in("read " + path);
-    return computeRunLedger(*reader, *facts);
+    auto run = openRunWithFacts(path);
+    if (!run)
+        return run.error();
+    return computeRunLedger(run->reader, run->facts);
 }
 
 } // namespace
