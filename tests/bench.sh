@@ -67,7 +67,7 @@ measure_overhead() {
         "$(awk '{ print ($1 / $2 - 1) * 100 }' "$scratch/pairs" | median)"
 }
 
-resources/setup/install-deps.sh build run app sample bench
+resources/setup/install-deps.sh build run app sample test bench
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --preset bench >"$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }

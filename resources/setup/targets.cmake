@@ -49,6 +49,8 @@ endfunction()
 
 # What the presets asan and tsan build.
 add_custom_target(unit_tests)
+# What tests/bench.sh runs; the preset bench builds this one, since benchmarks borrow the tests' support.
+add_custom_target(benchmarks)
 
 # rs_add_test(test_tracing_store SOURCES x_test.cpp DEPS tracing_store [LIBS ...] [LABELS unit] [TIMEOUT 60])
 # Each TEST() becomes a ctest case of its own. Unit and arch tests run beside each other; the others start several
@@ -84,6 +86,7 @@ function(rs_add_benchmark name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
     if(RS_WITH_BENCHMARKS)
         rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} benchmark::benchmark_main)
+        add_dependencies(benchmarks ${name})
     else()
         rs_register(${name} program "${ARG_DEPS}" "${ARG_SOURCES}")
     endif()
