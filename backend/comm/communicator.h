@@ -22,6 +22,12 @@ struct MessageLabel {
     int channel = 0;
 };
 
+/// What member `index` of `members` owns of `count` elements: as even a share as there is.
+struct Segment {
+    std::size_t begin = 0, count = 0;
+};
+Segment segmentOf(std::size_t count, int index, int members);
+
 /// Exchanges of one rank with the others; used by one thread. Nothing moves except inside these calls: whoever computes
 /// calls progress() between kernels. Buffers must live and stay untouched until the request is done. All exchanges are
 /// recorded, with the numbers that match the parts of one exchange across ranks. A failure of the network ends the job.
@@ -45,6 +51,16 @@ public:
     /// start in the order of these calls, one at a time; the recorded part begins when it is its turn.
     virtual Request allReduce(std::span<float> data, GroupId group, const char* name) = 0;
     virtual Request allReduce(std::span<double> data, GroupId group, const char* name) = 0;
+    /// The two halves of allReduce(), in place on the whole of `data`, whose segmentOf() a member is its own:
+    /// afterwards that one is the sum (the rest is of no use); or it is what a member gives, and afterwards all have
+    /// all.
+    virtual Request reduceScatter(std::span<float> data, GroupId group, const char* name) = 0;
+    virtual Request allGather(std::span<float> data, GroupId group, const char* name) = 0;
+    /// toEach[i] for member i, of any length that this one expects in its fromEach; also this rank's own. The spans
+    /// they point to must live, the lists need not.
+    virtual Request allToAll(std::span<const std::span<const std::byte>> toEach,
+        std::span<const std::span<std::byte>> fromEach, GroupId group, const char* name)
+        = 0;
     virtual Request broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name) = 0;
     virtual Request barrier(GroupId group) = 0;
 

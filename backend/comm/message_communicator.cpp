@@ -13,6 +13,31 @@ namespace {
 
 constexpr auto kProgressEvery = std::chrono::microseconds(100);
 
+std::function<bool()> untilAllArrive(Transport& transport, std::vector<MessageId> open)
+{
+    return [&transport, open]() mutable {
+        std::erase_if(open, [&](MessageId message) { return transport.test(message); });
+        return open.empty();
+    };
+}
+
+/// Everybody sends to everybody, also nothing, so that nobody leaves before the last has come. The next one on the ring
+/// first: all ranks beginning with the same one would queue up there.
+std::function<bool()> startAllToAll(Transport& transport, const Group& group, int tag,
+    const std::vector<std::span<const std::byte>>& toEach, const std::vector<std::span<std::byte>>& fromEach)
+{
+    const std::size_t n = group.members.size(), own = static_cast<std::size_t>(group.index);
+    RS_CHECK(toEach.size() == n && fromEach.size() == n, "a part for each member, and one from each");
+    std::vector<MessageId> open;
+    for (std::size_t i = 1; i < n; ++i) {
+        const std::size_t to = (own + i) % n, from = (own + n - i) % n;
+        open.push_back(transport.receive(fromEach[from], group.members[from], tag));
+        open.push_back(transport.send(toEach[to], group.members[to], tag));
+    }
+    std::ranges::copy(toEach[own], fromEach[own].begin());
+    return untilAllArrive(transport, std::move(open));
+}
+
 /// The root sends to everybody; the others wait for its one message.
 std::function<bool()> startBroadcast(
     Transport& transport, const Group& group, int tag, std::span<std::byte> data, int rootIndex)
@@ -27,13 +52,17 @@ std::function<bool()> startBroadcast(
                 open.push_back(transport.send(data, member, tag));
         }
     }
-    return [&transport, open]() mutable {
-        std::erase_if(open, [&](MessageId message) { return transport.test(message); });
-        return open.empty();
-    };
+    return untilAllArrive(transport, std::move(open));
 }
 
 } // namespace
+
+Segment segmentOf(std::size_t count, int index, int members)
+{
+    const auto n = static_cast<std::size_t>(members), i = static_cast<std::size_t>(index);
+    const std::size_t begin = count * i / n;
+    return { .begin = begin, .count = count * (i + 1) / n - begin };
+}
 
 MessageCommunicator::MessageCommunicator(std::unique_ptr<Transport> transport, tracing::Recorder& recorder)
     : transport_(std::move(transport))
@@ -143,25 +172,51 @@ Request MessageCommunicator::enqueue(CollectiveOp op, GroupId group, const char*
     return request;
 }
 
-Request MessageCommunicator::allReduceBytes(
-    std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add)
+Request MessageCommunicator::ring(
+    RingOp op, std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add)
 {
-    return enqueue(CollectiveOp::AllReduce, group, name, data.size(), std::nullopt, [=, this] {
+    const CollectiveOp recorded = op == RingOp::AllReduce ? CollectiveOp::AllReduce
+        : op == RingOp::AllGather                         ? CollectiveOp::AllGather
+                                                          : CollectiveOp::ReduceScatter;
+    return enqueue(recorded, group, name, data.size(), std::nullopt, [=, this] {
         const Group& members = state(group).group;
-        auto ring = std::make_shared<RingAllReduce>(
-            *transport_, members.members, members.index, collectiveTag(group), data, elementBytes, add);
-        return [ring] { return ring->advance(); };
+        auto exchange = std::make_shared<RingExchange>(
+            *transport_, members.members, members.index, collectiveTag(group), op, data, elementBytes, add);
+        return [exchange] { return exchange->advance(); };
     });
 }
 
 Request MessageCommunicator::allReduce(std::span<float> data, GroupId group, const char* name)
 {
-    return allReduceBytes(std::as_writable_bytes(data), group, name, sizeof(float), addFloats);
+    return ring(RingOp::AllReduce, std::as_writable_bytes(data), group, name, sizeof(float), addFloats);
 }
 
 Request MessageCommunicator::allReduce(std::span<double> data, GroupId group, const char* name)
 {
-    return allReduceBytes(std::as_writable_bytes(data), group, name, sizeof(double), addDoubles);
+    return ring(RingOp::AllReduce, std::as_writable_bytes(data), group, name, sizeof(double), addDoubles);
+}
+
+Request MessageCommunicator::reduceScatter(std::span<float> data, GroupId group, const char* name)
+{
+    return ring(RingOp::ReduceScatter, std::as_writable_bytes(data), group, name, sizeof(float), addFloats);
+}
+
+Request MessageCommunicator::allGather(std::span<float> data, GroupId group, const char* name)
+{
+    return ring(RingOp::AllGather, std::as_writable_bytes(data), group, name, sizeof(float), addFloats);
+}
+
+Request MessageCommunicator::allToAll(std::span<const std::span<const std::byte>> toEach,
+    std::span<const std::span<std::byte>> fromEach, GroupId group, const char* name)
+{
+    std::size_t bytes = 0;
+    for (const auto& part : toEach)
+        bytes += part.size();
+    return enqueue(CollectiveOp::AllToAll, group, name, bytes, std::nullopt,
+        [this, group, to = std::vector(toEach.begin(), toEach.end()),
+            from = std::vector(fromEach.begin(), fromEach.end())] {
+            return startAllToAll(*transport_, state(group).group, collectiveTag(group), to, from);
+        });
 }
 
 Request MessageCommunicator::broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name)
@@ -177,9 +232,9 @@ Request MessageCommunicator::barrier(GroupId group)
         const Group& members = state(group).group;
         // One element a member: no segment is empty, so nobody leaves before the last has come.
         auto ones = std::make_shared<std::vector<double>>(members.members.size(), 1.0);
-        auto ring = std::make_shared<RingAllReduce>(*transport_, members.members, members.index, collectiveTag(group),
-            std::as_writable_bytes(std::span(*ones)), sizeof(double), addDoubles);
-        return [ones, ring] { return ring->advance(); };
+        auto sum = std::make_shared<RingExchange>(*transport_, members.members, members.index, collectiveTag(group),
+            RingOp::AllReduce, std::as_writable_bytes(std::span(*ones)), sizeof(double), addDoubles);
+        return [ones, sum] { return sum->advance(); };
     });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "backend/comm/communicator.h"
-#include "backend/comm/ring_all_reduce.h"
+#include "backend/comm/ring_exchange.h"
 #include "backend/comm/transport.h"
 #include "tracing/record/recorder.h"
 
@@ -30,6 +30,10 @@ public:
     Request receive(std::span<float> data, int from, GroupId group, const MessageLabel& label) override;
     Request allReduce(std::span<float> data, GroupId group, const char* name) override;
     Request allReduce(std::span<double> data, GroupId group, const char* name) override;
+    Request reduceScatter(std::span<float> data, GroupId group, const char* name) override;
+    Request allGather(std::span<float> data, GroupId group, const char* name) override;
+    Request allToAll(std::span<const std::span<const std::byte>> toEach, std::span<const std::span<std::byte>> fromEach,
+        GroupId group, const char* name) override;
     Request broadcast(std::span<std::byte> data, int rootIndex, GroupId group, const char* name) override;
     Request barrier(GroupId group) override;
     bool done(Request request) override;
@@ -65,8 +69,8 @@ private:
         tracing::CollectiveOp op, std::uint32_t sequence);
     Request enqueue(tracing::CollectiveOp op, GroupId group, const char* name, std::size_t bytes,
         std::optional<int> root, std::function<std::function<bool()>()> start);
-    Request allReduceBytes(
-        std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add);
+    Request ring(
+        RingOp op, std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add);
     int collectiveTag(GroupId group) const;
     int messageTag(GroupId group, int channel) const;
     static std::uint32_t nextInChannel(std::map<std::pair<int, int>, std::uint32_t>& counts, int peer, int channel);

@@ -90,6 +90,33 @@ TEST(Communicator, GroupsOfOneAxisWorkSideBySide)
     });
 }
 
+TEST(Communicator, EverybodyGetsFromEachWhatIsMeantForHim)
+{
+    // Rank r sends r + 1 floats of value 10 r + member to each member, but rank 2 sends nothing to itself and to rank
+    // 0.
+    const auto count
+        = [](int from, int to) { return from == 2 && to != 1 ? std::size_t{ 0 } : static_cast<std::size_t>(from + 1); };
+    onRanks(3, {}, [&](Communicator& communicator) {
+        const GroupId world = communicator.addGroup(worldOf(communicator));
+        const int rank = communicator.rank();
+        std::vector<std::vector<float>> sent, got;
+        std::vector<std::span<const std::byte>> toEach;
+        std::vector<std::span<std::byte>> fromEach;
+        for (int member = 0; member < 3; ++member) {
+            sent.emplace_back(count(rank, member), static_cast<float>(10 * rank + member));
+            got.emplace_back(count(member, rank));
+        }
+        for (std::size_t member = 0; member < 3; ++member) {
+            toEach.push_back(std::as_bytes(std::span(sent[member])));
+            fromEach.push_back(std::as_writable_bytes(std::span(got[member])));
+        }
+        communicator.wait(communicator.allToAll(toEach, fromEach, world, "tokens"));
+        for (int member = 0; member < 3; ++member)
+            EXPECT_EQ(got[static_cast<std::size_t>(member)],
+                std::vector<float>(count(member, rank), static_cast<float>(10 * member + rank)));
+    });
+}
+
 TEST(Communicator, AllRanksKnowTheFirstThatRefuses)
 {
     onRanks(3, {}, [](Communicator& communicator) {

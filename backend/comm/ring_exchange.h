@@ -14,19 +14,26 @@ using AddBytes = void (*)(std::span<std::byte> into, std::span<const std::byte> 
 void addFloats(std::span<std::byte> into, std::span<const std::byte> from);
 void addDoubles(std::span<std::byte> into, std::span<const std::byte> from);
 
-/// A sum over the ranks of a ring, in place: n - 1 rounds of reduce-scatter, then n - 1 of all-gather, in chunks of 256
-/// KiB so that a chunk's sum runs while the next one travels. Moves only inside advance(). Segment s is summed in the
-/// order s, s + 1, ... around the ring whatever arrives first, and then copied, so that all ranks hold the same bits
-/// every time.
-class RingAllReduce {
+/// What goes around a ring. A rank's own segment is segmentOf() its place.
+enum class RingOp {
+    AllReduce, ///< afterwards all hold the sum
+    ReduceScatter, ///< afterwards a rank's own segment is the sum, what is in the others is of no use
+    AllGather, ///< afterwards all hold everybody's own segment
+};
+
+/// A sum over the ranks of a ring, or one half of it, in place: n - 1 rounds of reduce-scatter, then n - 1 of
+/// all-gather, in chunks of 256 KiB so that a chunk's sum runs while the next one travels. Moves only inside advance().
+/// Segments are summed in the order of the ring whatever arrives first, and then copied, so that all ranks hold the
+/// same bits every time.
+class RingExchange {
 public:
     static constexpr std::size_t kChunkBytes = 256 << 10;
 
     /// `members` are world ranks in ring order, `index` is this rank's place; data must live until advance() is done.
-    RingAllReduce(Transport& transport, std::vector<int> members, int index, int tag, std::span<std::byte> data,
-        std::size_t elementBytes, AddBytes add);
+    RingExchange(Transport& transport, std::vector<int> members, int index, int tag, RingOp op,
+        std::span<std::byte> data, std::size_t elementBytes, AddBytes add);
 
-    /// Does what can be done now. True once the sum is complete and nothing of it is under way.
+    /// Does what can be done now. True once the exchange is complete and nothing of it is under way.
     bool advance();
 
 private:
@@ -54,6 +61,7 @@ private:
     std::vector<int> members_;
     int index_;
     int tag_;
+    RingOp op_;
     std::span<std::byte> data_;
     std::size_t elementBytes_;
     AddBytes add_;

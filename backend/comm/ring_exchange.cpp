@@ -1,5 +1,6 @@
-#include "backend/comm/ring_all_reduce.h"
+#include "backend/comm/ring_exchange.h"
 
+#include "backend/comm/communicator.h"
 #include "tracing/model/check.h"
 
 #include <algorithm>
@@ -25,38 +26,39 @@ template <typename T> void addTyped(std::span<std::byte> into, std::span<const s
 void addFloats(std::span<std::byte> into, std::span<const std::byte> from) { addTyped<float>(into, from); }
 void addDoubles(std::span<std::byte> into, std::span<const std::byte> from) { addTyped<double>(into, from); }
 
-RingAllReduce::RingAllReduce(Transport& transport, std::vector<int> members, int index, int tag,
+RingExchange::RingExchange(Transport& transport, std::vector<int> members, int index, int tag, RingOp op,
     std::span<std::byte> data, std::size_t elementBytes, AddBytes add)
     : transport_(transport)
     , members_(std::move(members))
     , index_(index)
     , tag_(tag)
+    , op_(op)
     , data_(data)
     , elementBytes_(elementBytes)
     , add_(add)
-    , sends_(plan(index))
-    , receives_(plan(index - 1))
+    // The segment that comes last is the one summed up here. With ReduceScatter it has to be this rank's own.
+    , sends_(plan(op == RingOp::ReduceScatter ? index - 1 : index))
+    , receives_(plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
 {
     const std::size_t longest = receives_.empty() ? 0 : kChunkBytes;
     scratch_.assign(std::min(kWindow, receives_.size()), std::vector<std::byte>(std::min(longest, data.size())));
 }
 
-std::span<std::byte> RingAllReduce::segment(int s) const
+std::span<std::byte> RingExchange::segment(int s) const
 {
     const int n = static_cast<int>(members_.size());
-    const auto place = static_cast<std::size_t>((s % n + n) % n);
-    const std::size_t count = data_.size() / elementBytes_;
-    const std::size_t begin = count * place / members_.size();
-    const std::size_t end = count * (place + 1) / members_.size();
-    return data_.subspan(begin * elementBytes_, (end - begin) * elementBytes_);
+    const Segment part = segmentOf(data_.size() / elementBytes_, (s % n + n) % n, n);
+    return data_.subspan(part.begin * elementBytes_, part.count * elementBytes_);
 }
 
-std::vector<RingAllReduce::Item> RingAllReduce::plan(int firstSegment) const
+std::vector<RingExchange::Item> RingExchange::plan(int firstSegment) const
 {
     const int n = static_cast<int>(members_.size());
+    const int sums = op_ == RingOp::AllGather ? 0 : n - 1; // rounds
+    const int rounds = op_ == RingOp::AllReduce ? 2 * (n - 1) : n - 1;
     std::vector<Item> items;
     std::size_t firstRound = 0; // its items are this rank's own data: sent without having been received
-    for (int round = 0; round < 2 * (n - 1); ++round) {
+    for (int round = 0; round < rounds; ++round) {
         if (round == 1)
             firstRound = items.size();
         const std::size_t receivedBefore = items.size() - firstRound;
@@ -65,13 +67,13 @@ std::vector<RingAllReduce::Item> RingAllReduce::plan(int firstSegment) const
             const std::size_t chunk = at / kChunkBytes;
             items.push_back({ .data = part.subspan(at, std::min(kChunkBytes, part.size() - at)),
                 .needs = round == 0 ? 0 : receivedBefore + chunk + 1,
-                .adds = round < n - 1 });
+                .adds = round < sums });
         }
     }
     return items;
 }
 
-bool RingAllReduce::startReceives()
+bool RingExchange::startReceives()
 {
     const std::size_t from = static_cast<std::size_t>(index_) + members_.size() - 1;
     bool moved = false;
@@ -87,7 +89,7 @@ bool RingAllReduce::startReceives()
     return moved;
 }
 
-bool RingAllReduce::startSends()
+bool RingExchange::startSends()
 {
     const std::size_t to = static_cast<std::size_t>(index_) + 1;
     bool moved = false;
@@ -99,14 +101,14 @@ bool RingAllReduce::startSends()
     return moved;
 }
 
-bool RingAllReduce::finishReceive()
+bool RingExchange::finishReceive()
 {
     if (receiving_.empty() || !transport_.test(receiving_.front().message))
         return false;
     const Item& item = receives_[received_];
     const std::span<const std::byte> came = std::span(scratch_[receiving_.front().buffer]).first(item.data.size());
-    // A chunk that is replaced here was sent in reduce-scatter and has come back around the ring: nobody reads it any
-    // more.
+    // A chunk that is replaced here was sent in reduce-scatter and has come back around the ring, or was never sent:
+    // nobody reads it any more.
     if (item.adds)
         add_(item.data, came);
     else
@@ -116,7 +118,7 @@ bool RingAllReduce::finishReceive()
     return true;
 }
 
-bool RingAllReduce::finishSend()
+bool RingExchange::finishSend()
 {
     if (sending_.empty() || !transport_.test(sending_.front()))
         return false;
@@ -124,7 +126,7 @@ bool RingAllReduce::finishSend()
     return true;
 }
 
-bool RingAllReduce::advance()
+bool RingExchange::advance()
 {
     bool moved = true;
     while (moved) {

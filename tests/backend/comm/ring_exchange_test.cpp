@@ -1,4 +1,4 @@
-#include "backend/comm/ring_all_reduce.h"
+#include "backend/comm/ring_exchange.h"
 #include "backend/comm/thread_transport.h"
 
 #include <gtest/gtest.h>
@@ -12,17 +12,18 @@ namespace rankscope::backend {
 namespace {
 
 /// All ranks of a ring in one thread, advanced in turns: no timing.
-std::vector<std::vector<float>> reduceInTurns(std::vector<std::vector<float>> data, const std::vector<int>& turns)
+std::vector<std::vector<float>> exchangeInTurns(
+    std::vector<std::vector<float>> data, const std::vector<int>& turns, RingOp op = RingOp::AllReduce)
 {
     const int n = static_cast<int>(data.size());
     ThreadWorld world(n);
     std::vector<int> members(static_cast<std::size_t>(n));
     std::iota(members.begin(), members.end(), 0);
     std::vector<std::unique_ptr<ThreadTransport>> transports;
-    std::vector<std::unique_ptr<RingAllReduce>> rings;
+    std::vector<std::unique_ptr<RingExchange>> rings;
     for (int rank = 0; rank < n; ++rank) {
         transports.push_back(std::make_unique<ThreadTransport>(world, rank));
-        rings.push_back(std::make_unique<RingAllReduce>(*transports.back(), members, rank, 0,
+        rings.push_back(std::make_unique<RingExchange>(*transports.back(), members, rank, 0, op,
             std::as_writable_bytes(std::span(data[static_cast<std::size_t>(rank)])), sizeof(float), addFloats));
     }
     std::set<int> complete;
@@ -38,14 +39,14 @@ std::vector<std::vector<float>> reduceInTurns(std::vector<std::vector<float>> da
 
 } // namespace
 
-TEST(RingAllReduce, GivesEveryRankTheSum)
+TEST(RingExchange, GivesEveryRankTheSum)
 {
-    const auto sums = reduceInTurns({ { 1, 2, 3, 4 }, { 10, 20, 30, 40 }, { 100, 200, 300, 400 } }, { 0, 1, 2 });
+    const auto sums = exchangeInTurns({ { 1, 2, 3, 4 }, { 10, 20, 30, 40 }, { 100, 200, 300, 400 } }, { 0, 1, 2 });
     for (const auto& sum : sums)
         EXPECT_EQ(sum, (std::vector<float>{ 111, 222, 333, 444 }));
 }
 
-TEST(RingAllReduce, WorksForAnyNumberOfRanksAndElements)
+TEST(RingExchange, WorksForAnyNumberOfRanksAndElements)
 {
     // Fewer elements than ranks, none, one chunk, chunks that do not divide a segment.
     for (const std::size_t count : std::vector<std::size_t>{ 0u, 1u, 2u, 5u, 1000u, 65'536u, 200'001u, 600'003u }) {
@@ -63,13 +64,51 @@ TEST(RingAllReduce, WorksForAnyNumberOfRanksAndElements)
             for (std::size_t i = 0; i < count; ++i)
                 expected[i]
                     = static_cast<float>(static_cast<std::size_t>(n) * i + static_cast<std::size_t>(n * (n - 1) / 2));
-            for (const auto& sum : reduceInTurns(data, turns))
+            for (const auto& sum : exchangeInTurns(data, turns))
                 ASSERT_EQ(sum, expected);
         }
     }
 }
 
-TEST(RingAllReduce, BitsDoNotDependOnWhoIsFast)
+TEST(RingExchange, AHalfLeavesEachRankTheSumOfItsOwnSegment)
+{
+    // Five elements over three ranks: segments [0, 1), [1, 3), [3, 5).
+    const auto sums = exchangeInTurns(
+        { { 1, 2, 3, 4, 5 }, { 10, 20, 30, 40, 50 }, { 100, 200, 300, 400, 500 } }, { 0, 1, 2 }, RingOp::ReduceScatter);
+    EXPECT_EQ(sums[0][0], 111);
+    EXPECT_EQ(sums[1][1], 222);
+    EXPECT_EQ(sums[1][2], 333);
+    EXPECT_EQ(sums[2][3], 444);
+    EXPECT_EQ(sums[2][4], 555);
+}
+
+TEST(RingExchange, TheOtherHalfGivesEveryRankAllSegments)
+{
+    const auto all
+        = exchangeInTurns({ { 1, 0, 0, 0, 0 }, { 0, 2, 3, 0, 0 }, { 0, 0, 0, 4, 5 } }, { 2, 0, 1 }, RingOp::AllGather);
+    for (const auto& whole : all)
+        EXPECT_EQ(whole, (std::vector<float>{ 1, 2, 3, 4, 5 }));
+}
+
+TEST(RingExchange, BothHalvesAreASumAlsoInManyChunks)
+{
+    constexpr std::size_t kCount = 600'003;
+    for (int n = 1; n <= 5; ++n) {
+        std::vector<std::vector<float>> data;
+        std::vector<int> turns;
+        for (int rank = 0; rank < n; ++rank) {
+            data.emplace_back(kCount, static_cast<float>(rank + 1));
+            turns.push_back(rank);
+        }
+        const std::vector<float> expected(kCount, static_cast<float>(n * (n + 1) / 2));
+        const auto halves
+            = exchangeInTurns(exchangeInTurns(data, turns, RingOp::ReduceScatter), turns, RingOp::AllGather);
+        for (const auto& sum : halves)
+            ASSERT_EQ(sum, expected) << "on " << n << " ranks";
+    }
+}
+
+TEST(RingExchange, BitsDoNotDependOnWhoIsFast)
 {
     // Floats whose sum depends on the order of additions.
     std::vector<std::vector<float>> data(3, std::vector<float>(100'000));
@@ -77,11 +116,11 @@ TEST(RingAllReduce, BitsDoNotDependOnWhoIsFast)
         for (std::size_t i = 0; i < data[rank].size(); ++i)
             data[rank][i] = 1.0f / static_cast<float>(3 * i + rank + 1) * (rank == 1 ? 1e4f : 1.0f);
     }
-    const auto sums = reduceInTurns(data, { 0, 1, 2 });
+    const auto sums = exchangeInTurns(data, { 0, 1, 2 });
     EXPECT_EQ(sums[0], sums[1]);
     EXPECT_EQ(sums[0], sums[2]);
-    EXPECT_EQ(sums, reduceInTurns(data, { 2, 2, 1, 0 }));
-    EXPECT_EQ(sums, reduceInTurns(data, { 1, 0, 1, 2 }));
+    EXPECT_EQ(sums, exchangeInTurns(data, { 2, 2, 1, 0 }));
+    EXPECT_EQ(sums, exchangeInTurns(data, { 1, 0, 1, 2 }));
 }
 
 } // namespace rankscope::backend
