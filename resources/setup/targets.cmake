@@ -66,6 +66,9 @@ function(rs_add_test name)
     rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} GTest::gtest GTest::gtest_main)
     # Sign conversions inside gtest's macros are not ours to fix.
     target_compile_options(${name} PRIVATE -Wno-sign-conversion)
+    if(RS_WITH_PRECOMPILED_TESTS)
+        rs_precompile_gtest(${name})
+    endif()
     set(alone OFF)
     if(ARG_LABELS MATCHES "mpi|gpu|gui|real|slow")
         set(alone ON)
@@ -78,6 +81,20 @@ function(rs_add_test name)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
         # Tests share the cores: threads that wait for one another must not spin.
         PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone} ENVIRONMENT OMP_WAIT_POLICY=passive)
+endfunction()
+
+# The presets that compile the tests once more take gtest from a precompiled header; dev does not, so that it sees every
+# missing include and that ccache, which can keep no such header, serves it.
+function(rs_precompile_gtest name)
+    if(NOT TARGET precompiled_gtest)
+        file(WRITE ${CMAKE_BINARY_DIR}/precompiled_gtest.cpp "int main() {}\n")
+        add_executable(precompiled_gtest EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled_gtest.cpp)
+        target_link_libraries(precompiled_gtest PRIVATE GTest::gtest rs_warnings)
+        target_compile_options(precompiled_gtest PRIVATE -Wno-sign-conversion)
+        target_precompile_headers(precompiled_gtest PRIVATE <gtest/gtest.h> <algorithm> <chrono> <filesystem> <fstream>
+            <functional> <map> <numeric> <random> <thread>)
+    endif()
+    target_precompile_headers(${name} REUSE_FROM precompiled_gtest)
 endfunction()
 
 # rs_add_benchmark(bench_tracing_store SOURCES x_bench.cpp DEPS tracing_store [LIBS ...])
