@@ -4,12 +4,37 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include <array>
 #include <csignal>
 
 namespace rankscope::app {
 namespace {
 
 constexpr int kPatienceMs = 5000;
+
+/// How a figure that every step prints is written, so that it stands in the same column in every line.
+struct Column {
+    QLatin1String key;
+    QLatin1String word;
+    int decimals;
+    int width;
+    double factor;
+    QLatin1String unit;
+};
+constexpr std::array<Column, 6> kColumns{ {
+    { QLatin1String("step"), QLatin1String("step"), 0, 5, 1, {} },
+    { QLatin1String("loss"), QLatin1String("loss"), 4, 8, 1, {} },
+    { QLatin1String("step_ms"), QLatin1String("time"), 1, 8, 1, QLatin1String(" ms") },
+    { QLatin1String("tokens_per_s"), QLatin1String("tokens/s"), 0, 8, 1, {} },
+    { QLatin1String("mfu"), QLatin1String("MFU"), 1, 5, 100, QLatin1String(" %") },
+    { QLatin1String("grad_norm"), QLatin1String("gradient norm"), 3, 8, 1, {} },
+} };
+
+QString columnText(const Column& column, double value)
+{
+    return column.word + ' ' + QString::number(column.factor * value, 'f', column.decimals).rightJustified(column.width)
+        + column.unit;
+}
 
 QString valueText(const QJsonValue& value)
 {
@@ -46,16 +71,17 @@ QString readableLine(const QByteArray& line)
         if (!object[key].isNull())
             words.push_back(key + " " + valueText(object[key]));
     };
-    // A JSON object has no order; these come first because one looks for them first.
-    const QStringList first{ "event", "step", "loss" };
-    for (const QString& key : first) {
-        if (object.contains(key))
-            add(key);
+    // A JSON object has no order; what happened comes first, then a step's figures, the rest as it is called.
+    QStringList rest = object.keys();
+    rest.removeAll(QStringLiteral("schema"));
+    if (rest.removeAll(QStringLiteral("event")) > 0)
+        add(QStringLiteral("event"));
+    for (const Column& column : kColumns) {
+        if (rest.removeAll(QString(column.key)) > 0 && object[column.key].isDouble())
+            words.push_back(columnText(column, object[column.key].toDouble()));
     }
-    for (const QString& key : object.keys()) {
-        if (!first.contains(key) && key != QLatin1String("schema"))
-            add(key);
-    }
+    for (const QString& key : rest)
+        add(key);
     return words.join(QStringLiteral("   "));
 }
 

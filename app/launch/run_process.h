@@ -41,7 +41,8 @@ private:
     bool ended_ = true;
 };
 
-/// `{"step":3,"loss":2.71,...}` as "step 3   loss 2.71   step_ms 412"; any other line as it is.
+/// `{"step":3,"loss":2.71,...}` as "step     3   loss   2.7100   time    412.0 ms", the same figure in the same column of every
+/// line; any other line as it is.
 QString readableLine(const QByteArray& line);
 
 } // namespace rankscope::app

@@ -23,8 +23,21 @@ struct Watch {
 
 TEST(RunProcess, SpellsOutTheStepsOfTheRun)
 {
-    EXPECT_EQ(readableLine(R"({"schema":1,"loss":2.5,"step":3,"mfu":null})"), "step 3   loss 2.5");
+    EXPECT_EQ(readableLine(R"({"schema":1,"loss":2.5,"step":3,"mfu":null})"), "step     3   loss   2.5000");
     EXPECT_EQ(readableLine("plain words"), "plain words");
+}
+
+TEST(RunProcess, FiguresOfEveryStepStandInTheSameColumns)
+{
+    const QString small
+        = readableLine(R"({"step":9,"loss":3.3,"grad_norm":0.95848,"mfu":0.068,"step_ms":75.7,"tokens_per_s":2703})");
+    const QString large = readableLine(
+        R"({"step":120,"loss":12.25,"grad_norm":11.5,"mfu":0.4,"step_ms":1475.2,"tokens_per_s":14378.1})");
+    EXPECT_EQ(small,
+        "step     9   loss   3.3000   time     75.7 ms   tokens/s     2703   MFU   6.8 %   gradient norm    0.958");
+    EXPECT_EQ(large,
+        "step   120   loss  12.2500   time   1475.2 ms   tokens/s    14378   MFU  40.0 %   gradient norm   11.500");
+    EXPECT_EQ(small.size(), large.size());
 }
 
 TEST(RunProcess, EndsWithTheRunsOwnLastWords)
