@@ -115,16 +115,32 @@ void StepChart::paintBars(QPainter& painter, const QRect& plot, double highest) 
     }
 }
 
+std::vector<std::pair<int, QString>> StepChart::numbers() const
+{
+    std::vector<std::pair<int, QString>> result;
+    if (steps_.empty())
+        return result;
+    // Round numbers where the steps count up one by one; a trace of chosen steps shows the numbers that it has.
+    const auto first = static_cast<double>(steps_.front().step);
+    const auto last = static_cast<double>(steps_.size() - 1);
+    const bool inOrder = static_cast<double>(steps_.back().step) - first == last;
+    const double offset = inOrder ? first : 0;
+    for (const double tick : wholeTicks(offset, offset + last, std::max(2, width() / 50))) {
+        const auto index = static_cast<std::size_t>(tick - offset);
+        const auto middle = static_cast<int>((static_cast<double>(index) + 0.5) * slotWidth());
+        result.emplace_back(middle, QString::number(steps_[index].step));
+    }
+    return result;
+}
+
 void StepChart::paintNumbers(QPainter& painter, const QRect& plot) const
 {
     painter.setPen(toQColor(look_.colors().dim));
-    const double first = static_cast<double>(steps_.front().step);
-    const double last = static_cast<double>(steps_.back().step);
-    for (const double tick : wholeTicks(first, last, std::max(2, width() / 50))) {
-        const int middle = static_cast<int>((tick - first + 0.5) * slotWidth());
-        if (tick - first < static_cast<double>(steps_.size()))
-            painter.drawText(QRect(middle - 30, plot.bottom() + 4, 60, kNumberHeight - 4),
-                Qt::AlignHCenter | Qt::AlignTop, QString::number(tick, 'f', 0));
+    for (const auto& [middle, number] : numbers()) {
+        const int width = painter.fontMetrics().horizontalAdvance(number);
+        const int left = std::clamp(middle - width / 2, 0, std::max(0, this->width() - width));
+        painter.drawText(
+            QRect(left, plot.bottom() + 4, width + 1, kNumberHeight - 4), Qt::AlignLeft | Qt::AlignTop, number);
     }
 }
 

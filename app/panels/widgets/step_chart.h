@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+#include <utility>
 #include <vector>
 
 namespace rankscope::app {
@@ -21,6 +22,8 @@ public:
     const std::vector<StepBar>& steps() const { return steps_; }
     /// The step whose bar is under a pixel column; -1: none. Of several in one column: the slowest.
     int indexAt(int x) const;
+    /// Step numbers under the bars, each with the pixel column of its bar's middle.
+    std::vector<std::pair<int, QString>> numbers() const;
 
 signals:
     void stepClicked(std::int64_t step);

@@ -31,5 +31,23 @@ TEST(StepChart, FindsTheStepUnderAPixelAndTheSlowestOfAFullColumn)
     EXPECT_EQ(chart.indexAt(123), 1234); // ten steps a pixel
 }
 
+TEST(StepChart, NumbersTheStepsThatATraceHasWhereItLeavesSomeOut)
+{
+    const Look look(Theme::Dark);
+    StepChart chart(look);
+    chart.resize(200, 120);
+    chart.setSteps({ { 21, 10, true }, { 40, 30, true }, { 1238, 20, true } });
+    // Slots of 66.7 px; the numbers are those of the steps, under the middles of their bars.
+    const std::vector<std::pair<int, QString>> chosen{ { 33, "21" }, { 100, "40" }, { 166, "1238" } };
+    EXPECT_EQ(chart.numbers(), chosen);
+
+    std::vector<StepBar> many;
+    for (int step = 1; step <= 20; ++step)
+        many.push_back({ step, 10, true });
+    chart.setSteps(many); // 10 px a step, room for four numbers: round ones
+    const std::vector<std::pair<int, QString>> round{ { 45, "5" }, { 95, "10" }, { 145, "15" }, { 195, "20" } };
+    EXPECT_EQ(chart.numbers(), round);
+}
+
 } // namespace
 } // namespace rankscope::app
