@@ -55,18 +55,22 @@ WelcomePanel::WelcomePanel(QWidget* parent)
     column->setContentsMargins(24, 24, 24, 24);
     column->setSpacing(16);
     column->addWidget(label(tr("See where a distributed training run loses its compute"), "headline"));
-    column->addWidget(
-        label(tr("Open a run file (.rsdb), finished or still being recorded, drop one on this window, or start a "
-                 "run and watch it live."),
-            "cause"));
+    column->addWidget(label(
+        tr("Open a run file (.rsdb), finished or still being recorded, or traces of other tools: PyTorch and Chrome "
+           "JSON (also .gz, .zst), exports of Nsight Systems (.sqlite), pipeline timelines (.csv), NCCL flight "
+           "records (.pickle), and folders of these. Drop them on this window, or start a run and watch it live."),
+        "cause"));
     auto* buttons = new QHBoxLayout;
     auto* open = new QPushButton(tr("Open…"));
+    auto* folder = new QPushButton(tr("Open folder…"));
     auto* start = new QPushButton(tr("New run…"));
     start->setProperty("look", "primary");
     connect(open, &QPushButton::clicked, this, &WelcomePanel::openRequested);
+    connect(folder, &QPushButton::clicked, this, &WelcomePanel::folderRequested);
     connect(start, &QPushButton::clicked, this, &WelcomePanel::newRunRequested);
     buttons->addWidget(start);
     buttons->addWidget(open);
+    buttons->addWidget(folder);
     buttons->addStretch();
     column->addLayout(buttons);
     auto* lists = new QHBoxLayout;
@@ -104,8 +108,11 @@ void WelcomePanel::fill(QVBoxLayout* list, const QVector<Item>& items, const QSt
     void (WelcomePanel::*chosen)(const QString&))
 {
     while (QLayoutItem* item = list->takeAt(0)) {
-        if (item->widget())
+        if (item->widget()) {
+            // It may be the entry whose click brought us here: it goes later, but must not be drawn meanwhile.
+            item->widget()->hide();
             item->widget()->deleteLater();
+        }
         delete item;
     }
     for (const Item& item : items) {

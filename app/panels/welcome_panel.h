@@ -26,6 +26,7 @@ public:
 
 signals:
     void openRequested();
+    void folderRequested();
     void newRunRequested();
     void recentChosen(const QString& path);
     void sampleChosen(const QString& path);

@@ -77,7 +77,7 @@ void describe(QCommandLineParser& parser)
     parser.addOption({ "live", "Follow a file that is being recorded; waits until it exists.", "run.rsdb" });
     parser.addOption({ "render", "Draw a picture without a display, and exit.", "OUT.png" });
     parser.addOption({ "size", "Size of the picture, 1600x900 unless given.", "WIDTHxHEIGHT" });
-    parser.addOption({ "view", "What to draw: overview, timeline or ledger.", "VIEW" });
+    parser.addOption({ "view", "What to draw: overview, timeline, ledger, losses or welcome.", "VIEW" });
     parser.addOption({ "window", "What to count and show: BEGIN:END in ns, or \"steps A:B\".", "WINDOW" });
     parser.addOption({ "theme", "dark or light.", "THEME" });
 }
@@ -114,8 +114,10 @@ std::string readOptions(const QCommandLineParser& parser, Options& options)
     options.render.size = size.value_or(options.render.size);
     options.render.view = view.value_or(options.render.view);
     options.render.window = window.value_or(options.render.window);
-    if (!options.render.output.isEmpty() && options.files.size() != 1)
-        return "--render " + options.render.output.toStdString() + ": give the one run file, trace or folder to draw";
+    const bool needsFile = options.render.view != MainWindow::View::Welcome;
+    if (!options.render.output.isEmpty() && options.files.size() != (needsFile ? 1 : 0))
+        return "--render " + options.render.output.toStdString()
+            + ": give the one run file, trace or folder to draw (the welcome page: none)";
     if (!options.live.isEmpty() && !options.files.isEmpty())
         return "--live " + options.live.toStdString() + ": give no other file";
     return {};
@@ -158,7 +160,7 @@ int run(int argc, char** argv)
         // Pictures leave no trace in the list of recent runs.
         QSettings none(QStringLiteral("/dev/null"), QSettings::IniFormat);
         MainWindow window(look, none);
-        const auto done = renderToFile(window, options.files.front(), options.render);
+        const auto done = renderToFile(window, options.files.value(0), options.render);
         return done ? 0 : fail(kUnreadable, done.error().message());
     }
     MainWindow window(look, settings);

@@ -95,7 +95,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , cancelImport_(new QPushButton(tr("Cancel")))
 {
     setWindowTitle(QStringLiteral("Rankscope"));
-    setMinimumSize(1024, 640);
+    setMinimumSize(800, 500); // what does not fit scrolls
     resize(1600, 900);
     setAcceptDrops(true);
     setMenuWidget(header_);
@@ -153,6 +153,7 @@ void MainWindow::buildPages()
     column->addWidget(pages_, 1);
     setCentralWidget(center);
     connect(welcome_, &WelcomePanel::openRequested, this, &MainWindow::chooseFile);
+    connect(welcome_, &WelcomePanel::folderRequested, this, &MainWindow::chooseFolder);
     connect(welcome_, &WelcomePanel::newRunRequested, this, &MainWindow::newRun);
     connect(welcome_, &WelcomePanel::recentChosen, this, &MainWindow::open);
     connect(welcome_, &WelcomePanel::sampleChosen, this, &MainWindow::newRunFrom);
@@ -233,11 +234,18 @@ void MainWindow::addRailButton(View view, const QString& text)
 void MainWindow::paintRail()
 {
     const QColor color = toQColor(look_.colors().text);
-    railButtons_[static_cast<int>(View::Welcome)]->setIcon(railIcon(RailSymbol::Welcome, color));
-    railButtons_[static_cast<int>(View::Overview)]->setIcon(railIcon(RailSymbol::Overview, color));
-    railButtons_[static_cast<int>(View::Timeline)]->setIcon(railIcon(RailSymbol::Timeline, color));
-    railButtons_[static_cast<int>(View::Ledger)]->setIcon(railIcon(RailSymbol::Ledger, color));
-    railButtons_[static_cast<int>(View::Losses)]->setIcon(railIcon(RailSymbol::Losses, color));
+    QColor disabled = toQColor(look_.colors().dim);
+    disabled.setAlphaF(0.7F);
+    const auto paint = [&](View view, RailSymbol symbol) {
+        QIcon icon = railIcon(symbol, color);
+        icon.addPixmap(railIcon(symbol, disabled).pixmap(20), QIcon::Disabled);
+        railButtons_[static_cast<int>(view)]->setIcon(icon);
+    };
+    paint(View::Welcome, RailSymbol::Welcome);
+    paint(View::Overview, RailSymbol::Overview);
+    paint(View::Timeline, RailSymbol::Timeline);
+    paint(View::Ledger, RailSymbol::Ledger);
+    paint(View::Losses, RailSymbol::Losses);
 }
 
 void MainWindow::buildDocks()

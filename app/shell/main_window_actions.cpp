@@ -123,7 +123,9 @@ void MainWindow::chooseFile()
 {
     const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open a run, or traces"),
         settings_.value(QStringLiteral("open/folder")).toString(),
-        tr("Runs and traces (*.rsdb *.json *.json.gz *.json.zst *.sqlite *.csv *.pickle);;All files (*)"));
+        tr("Runs and traces (*.rsdb *.json *.json.gz *.json.zst *.sqlite *.csv *.csv.gz *.pickle *.pkl);;"
+           "Runs (*.rsdb);;PyTorch and Chrome traces (*.json *.json.gz *.json.zst);;Nsight Systems exports (*.sqlite);;"
+           "Pipeline timelines (*.csv *.csv.gz);;NCCL flight records (*.pickle *.pkl);;All files (*)"));
     if (paths.isEmpty())
         return;
     settings_.setValue(QStringLiteral("open/folder"), QFileInfo(paths.first()).absolutePath());

@@ -7,6 +7,7 @@
 #include <QEventLoop>
 #include <QPixmap>
 #include <QStringList>
+#include <QTimer>
 
 #include <functional>
 
@@ -18,16 +19,19 @@ using tracing::Result;
 
 constexpr qint64 kLongestMs = 10 * 60 * 1000;
 constexpr int kLookMs = 20;
+constexpr QSize kLeastSize(800, 500); ///< the window's own least size
 
 /// Lets Qt work until the condition holds, and then until all that follows from it is laid out.
 bool waitFor(const std::function<bool()>& condition)
 {
     QElapsedTimer clock;
     clock.start();
+    QTimer tick; // so that waiting for events ends now and then
+    tick.start(kLookMs);
     while (!condition()) {
         if (clock.elapsed() > kLongestMs)
             return false;
-        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, kLookMs);
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents);
     }
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
@@ -74,8 +78,9 @@ Result<QSize> parseSize(const QString& text)
 {
     const QStringList parts = text.split(QLatin1Char('x'));
     const QSize size = parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
-    if (size.width() < 1024 || size.height() < 640 || size.width() > 16384 || size.height() > 16384)
-        return wrong("--size", text, "WIDTHxHEIGHT from 1024x640 to 16384x16384");
+    if (size.width() < kLeastSize.width() || size.height() < kLeastSize.height() || size.width() > 16384
+        || size.height() > 16384)
+        return wrong("--size", text, "WIDTHxHEIGHT from 800x500 to 16384x16384");
     return size;
 }
 
@@ -87,7 +92,11 @@ Result<MainWindow::View> parseView(const QString& text)
         return MainWindow::View::Timeline;
     if (text == QLatin1String("ledger"))
         return MainWindow::View::Ledger;
-    return wrong("--view", text, "overview, timeline or ledger");
+    if (text == QLatin1String("losses"))
+        return MainWindow::View::Losses;
+    if (text == QLatin1String("welcome"))
+        return MainWindow::View::Welcome;
+    return wrong("--view", text, "overview, timeline, ledger, losses or welcome");
 }
 
 Result<Theme> parseTheme(const QString& text)
@@ -99,14 +108,15 @@ Result<Theme> parseTheme(const QString& text)
     return wrong("--theme", text, "dark or light");
 }
 
-tracing::Status renderToFile(MainWindow& window, const QString& input, const RenderOptions& options)
+namespace {
+
+/// Opens the input in the window and waits until all that it shows is read and counted.
+tracing::Status show(MainWindow& window, const QString& input, const RenderOptions& options)
 {
     tracing::AnalysisOptions analysis;
     analysis.steps = options.window.steps;
     analysis.window = options.window.window;
     window.analysis().setOptions(analysis);
-    window.resize(options.size);
-    window.show();
     window.open(input);
     window.showView(options.view);
     const bool counted = waitFor([&] { return window.analysis().result() || !window.failure().isEmpty(); });
@@ -116,6 +126,19 @@ tracing::Status renderToFile(MainWindow& window, const QString& input, const Ren
         window.timelineView().showWindow(window.analysis().result()->window);
     if (!counted || !waitFor([&] { return window.isSettled(); }))
         return Error("draw " + input.toStdString() + ": it was not read and counted within 10 minutes");
+    return tracing::Done{};
+}
+
+} // namespace
+
+tracing::Status renderToFile(MainWindow& window, const QString& input, const RenderOptions& options)
+{
+    window.resize(options.size);
+    window.show();
+    if (options.view == MainWindow::View::Welcome)
+        waitFor([] { return true; });
+    else if (const auto shown = show(window, input, options); !shown)
+        return shown.error();
     if (!window.grab().save(options.output))
         return Error("write " + options.output.toStdString()
             + ": cannot be written as a picture; name a .png in a folder that exists");

@@ -32,7 +32,8 @@ struct RenderOptions {
     WindowChoice window{};
 };
 
-/// Opens the file in the window, waits until all is counted, and draws it into a picture. Needs no display.
+/// Opens the file in the window, waits until all is counted, and draws it into a picture. Needs no display. The welcome
+/// page needs no input.
 tracing::Status renderToFile(MainWindow& window, const QString& input, const RenderOptions& options);
 
 } // namespace rankscope::app

@@ -29,6 +29,11 @@ public:
     {
         return hint == SH_UnderlineShortcut ? 0 : QProxyStyle::styleHint(hint, option, widget, data);
     }
+    int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override
+    {
+        // The rail's mark of the chosen page stands at the window's edge.
+        return metric == PM_ToolBarItemMargin ? 0 : QProxyStyle::pixelMetric(metric, option, widget);
+    }
 };
 
 QPalette paletteOf(Theme theme)

@@ -87,7 +87,7 @@ TEST_F(XvfbTest, MouseAndKeysCloseOpenAndQuit)
     // Ctrl+W closes the run; its entry on the welcome page, clicked, opens it again; Ctrl+Q quits.
     xdo("key ctrl+w");
     ASSERT_TRUE(titleBecomes(window, "Rankscope")) << app.error();
-    xdo("mousemove --window " + window + " 300 245 click 1");
+    xdo("mousemove --window " + window + " 300 265 click 1");
     ASSERT_TRUE(titleBecomes(window, "run – Rankscope")) << app.error();
     xdo("key ctrl+q");
     EXPECT_EQ(app.wait(20s).exitCode, 0);

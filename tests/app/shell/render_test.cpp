@@ -1,10 +1,12 @@
 #include "app/shell/render.h"
 
+#include "app/panels/welcome_panel.h"
 #include "app/shell/theme.h"
 #include "tests/app/support/sample_run.h"
 #include "tests/support/temporary_directory.h"
 
 #include <QImage>
+#include <QPushButton>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +16,8 @@ namespace {
 TEST(RenderOptions, ReadWhatTheCommandLineSays)
 {
     EXPECT_EQ(parseSize("1600x900")->width(), 1600);
-    EXPECT_FALSE(parseSize("10x10"));
+    EXPECT_EQ(parseSize("800x500")->height(), 500);
+    EXPECT_FALSE(parseSize("799x500"));
     EXPECT_FALSE(parseSize("wide"));
     EXPECT_EQ(parseWindow("1000:2000")->window, (tracing::Window{ 1000, 2000 }));
     EXPECT_EQ(parseWindow("steps 3:5")->steps, (tracing::StepRange{ 3, 5 }));
@@ -22,6 +25,8 @@ TEST(RenderOptions, ReadWhatTheCommandLineSays)
     EXPECT_FALSE(parseWindow("all"));
     EXPECT_EQ(*parseView("timeline"), MainWindow::View::Timeline);
     EXPECT_EQ(*parseView("ledger"), MainWindow::View::Ledger);
+    EXPECT_EQ(*parseView("losses"), MainWindow::View::Losses);
+    EXPECT_EQ(*parseView("welcome"), MainWindow::View::Welcome);
     EXPECT_FALSE(parseView("sideways"));
     EXPECT_FALSE(parseTheme("blue"));
 }
@@ -63,6 +68,26 @@ TEST(Render, DrawsBothViewsInBothThemes)
             EXPECT_GT(found, 100);
         }
     }
+}
+
+TEST(Render, TheWelcomePageNeedsNoFileAndDrawsEachEntryOnce)
+{
+    const support::TemporaryDirectory directory;
+    QSettings settings(QString::fromStdString((directory / "settings.ini").string()), QSettings::IniFormat);
+    RecentFiles(settings).add("/runs/once.rsdb");
+    Look look(Theme::Dark);
+    MainWindow window(look, settings);
+    RenderOptions options;
+    options.output = QString::fromStdString((directory / "out.png").string());
+    options.size = { 800, 500 };
+    options.view = MainWindow::View::Welcome;
+    window.showView(MainWindow::View::Welcome); // filled again: what was there before may not shine through
+    ASSERT_TRUE(renderToFile(window, {}, options));
+    EXPECT_EQ(QImage(options.output).size(), QSize(800, 500));
+    int entries = 0;
+    for (const QPushButton* entry : window.welcomePanel().findChildren<QPushButton*>())
+        entries += entry->toolTip() == "/runs/once.rsdb" && entry->isVisible();
+    EXPECT_EQ(entries, 1);
 }
 
 TEST(Render, SaysWhichInputCannotBeRead)
