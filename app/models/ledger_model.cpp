@@ -301,6 +301,8 @@ QString notesOf(const RunLedger& run)
     if (run.violationsBeyondError > 0)
         notes << text(tracing::plural(run.violationsBeyondError, "part"))
                 + QStringLiteral(" left a collective before the last rank entered it");
+    for (QString& note : notes)
+        note.replace(QLatin1String("rank-"), unbroken(QStringLiteral("rank-")));
     return notes.join(QStringLiteral(" · "));
 }
 

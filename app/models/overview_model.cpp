@@ -2,6 +2,8 @@
 
 #include "tracing/analysis/wording.h"
 
+#include <QStringList>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -136,23 +138,33 @@ void fillStrip(const RunAnalysis& analysis, OverviewModel& model)
         if (shares && time.leaf == Leaf::Descheduled) {
             segment.labels = { letter + "  descheduled", letter };
             segment.tip = "descheduled: " + text(tracing::timeText(time.ns)) + " without a core, outside the 100 %";
-            outside = QStringLiteral("   outside: D descheduled ") + rankTime(time.ns);
+            outside = "   " + unbroken("outside: D descheduled " + rankTime(time.ns));
         } else {
             const QString word = time.leaf == Leaf::Unattributed ? QString() : leafWord(time.leaf) + " ";
-            sum += letter + " " + word + text(shareNumber(share(time.ns, capacity))) + "   ";
+            sum += unbroken(letter + " " + word + text(shareNumber(share(time.ns, capacity)))) + "   ";
         }
         model.strip.push_back(segment);
     }
     if (capacity > 0)
-        model.sumLine = sum + "sum 100.0 % = " + rankTime(capacity) + outside;
+        model.sumLine = sum + unbroken("sum 100.0 % = " + rankTime(capacity)) + outside;
+}
+
+QString adviceOf(const tracing::Finding& finding)
+{
+    QStringList parts;
+    if (!finding.action.empty())
+        parts << QStringLiteral("try: ") + text(finding.action);
+    if (!finding.gain.empty())
+        parts << (parts.isEmpty() ? QStringLiteral("without it ") : QStringLiteral("then ")) + text(finding.gain);
+    return parts.join(QStringLiteral(" · "));
 }
 
 void fillFindings(const RunAnalysis& analysis, OverviewModel& model)
 {
     for (const tracing::Finding& finding : analysis.findings) {
-        model.findings.push_back({ text(finding.title), text(finding.text),
-            finding.costShare ? text(tracing::shareText(*finding.costShare)) : QString(), finding.severity,
-            finding.ranks, finding.evidence });
+        model.findings.push_back({ text(finding.title), text(finding.text), adviceOf(finding),
+            finding.costShare ? text(tracing::shareText(*finding.costShare)) : QString(), text(finding.certainty),
+            finding.severity, finding.ranks, finding.evidence });
     }
     model.findingsHint = QStringLiteral("%1, by cost").arg(model.findings.size());
 }
@@ -214,12 +226,20 @@ void fillLoss(const RunAnalysis& analysis, OverviewModel& model)
 
 } // namespace
 
+QString unbroken(QString words)
+{
+    constexpr QChar kWordJoiner(0x2060);
+    words.replace(QLatin1Char(' '), QChar(QChar::Nbsp));
+    return words.replace(QLatin1Char('-'), QLatin1Char('-') + QString(kWordJoiner));
+}
+
 QString rankTime(std::int64_t ns)
 {
     const double ms = static_cast<double>(ns) / 1e6;
     if (ms < 1000)
         return QStringLiteral("%1 rank-ms").arg(ms, 0, 'f', 1);
-    return QStringLiteral("%1 rank-seconds").arg(ms / 1000, 0, 'f', 2);
+    const double seconds = ms / 1000;
+    return QStringLiteral("%1 rank-seconds").arg(seconds, 0, 'f', seconds < 100 ? 2 : seconds < 1000 ? 1 : 0);
 }
 
 OverviewModel overviewModel(const RunAnalysis& analysis)
@@ -232,6 +252,7 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
     model.isProvisional = !analysis.facts.run.finished && !analysis.counted;
     model.sentence = text(headline.sentence);
     model.cause = text(headline.cause);
+    model.gain = text(headline.gain);
     fillStrip(analysis, model);
     fillFindings(analysis, model);
     model.ranks = rankRows(analysis);

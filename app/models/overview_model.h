@@ -14,7 +14,9 @@ namespace rankscope::app {
 struct FindingCard {
     QString title;
     QString text;
+    QString advice; ///< "try: larger batches · then a step would take 90 ms instead of 1.09 s (replay)", or empty
     QString cost; ///< "68.3 %", or empty where it is no cost
+    QString certainty; ///< "certain", or how the clocks' error stands against it; empty where there is no cost
     tracing::Severity severity = tracing::Severity::Info;
     std::vector<std::int32_t> ranks;
     tracing::Window evidence; ///< empty: nothing to show
@@ -50,7 +52,7 @@ struct LineSeries {
 struct OverviewModel {
     QString bigNumber, bigCaption, bigHint;
     bool isProvisional = false; ///< no complete step yet: figures stand dim
-    QString sentence, cause;
+    QString sentence, cause, gain;
     std::vector<BarSegment> strip; ///< sums to the rank time; descheduled last
     QString sumLine;
     std::vector<FindingCard> findings;
@@ -65,6 +67,9 @@ struct OverviewModel {
 };
 
 OverviewModel overviewModel(const tracing::RunAnalysis& analysis);
+
+/// The same words without a place where a line may break, neither at a space nor at a hyphen.
+QString unbroken(QString words);
 
 /// "13.17 rank-seconds", "128.1 rank-ms"
 QString rankTime(std::int64_t ns);

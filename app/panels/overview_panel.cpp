@@ -120,6 +120,9 @@ QWidget* OverviewPanel::buildTop()
     cause_ = label("cause");
     cause_->setWordWrap(true);
     right->addWidget(cause_);
+    gain_ = label("cause");
+    gain_->setWordWrap(true);
+    right->addWidget(gain_);
     strip_ = new StackedBar(look_, 40);
     connect(strip_, &StackedBar::segmentClicked, this,
         [this](int index) { emit leafRequested(strip_->segments()[static_cast<std::size_t>(index)].leaf); });
@@ -193,6 +196,8 @@ void OverviewPanel::setModel(const OverviewModel& model)
     sentence_->setText(model.sentence);
     cause_->setText(model.cause);
     cause_->setVisible(!model.cause.isEmpty());
+    gain_->setText(model.gain);
+    gain_->setVisible(!model.gain.isEmpty());
     strip_->setSegments(model.strip);
     sumLine_->setText(model.sumLine);
     findingsHint_->setText(model.findingsHint);

@@ -55,6 +55,7 @@ private:
     QLabel* hint_;
     QLabel* sentence_;
     QLabel* cause_;
+    QLabel* gain_;
     StackedBar* strip_;
     QLabel* sumLine_;
     QLabel* findingsHint_;

@@ -3,6 +3,9 @@
 #include "tracing/analysis/wording.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
 namespace rankscope::app {
 namespace {
@@ -29,6 +32,25 @@ Chip stepsChip(const tracing::RunAnalysis& analysis)
     return { QStringLiteral("steps %1 to %2").arg(first).arg(last), tip };
 }
 
+/// "PyTorch, 4 files"; whatever the importers call a format that has no name here.
+QString sourceText(const RunSnapshot& run)
+{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{ { { "rankscope", "Rankscope" },
+        { "pytorch", "PyTorch" }, { "chrome", "Chrome trace" }, { "nsight", "Nsight Systems" },
+        { "pipeline", "pipeline timeline" }, { "flight recorder", "flight recorder" } } };
+    std::string name = run.run.source;
+    for (const auto& [source, word] : names) {
+        if (name == source)
+            name = word;
+    }
+    std::set<std::string> files;
+    for (const auto& [key, value] : run.provenance) {
+        if (key.starts_with("file.") && key.ends_with(".path"))
+            files.insert(value);
+    }
+    return text(files.empty() ? name : name + ", " + tracing::plural(std::ssize(files), "file"));
+}
+
 /// Tenths of a second: the figure changes all the time, more digits would flicker.
 QString behind(std::int64_t ns) { return QStringLiteral("%1 s").arg(static_cast<double>(ns) / 1e9, 0, 'f', 1); }
 
@@ -42,7 +64,7 @@ QVector<Chip> runChips(
         chips.push_back(stepsChip(*analysis));
     chips.push_back({ text(tracing::timeText(run.window.durationNs())), "First begin to last end in the file" });
     if (!run.run.source.empty())
-        chips.push_back({ text(run.run.source), "Who recorded it" });
+        chips.push_back({ sourceText(run), "Who recorded it" });
     if (run.ranks.size() > 1 && run.clockErrorNs() > 0) {
         chips.push_back({ QStringLiteral("clock ±%1 ms").arg(static_cast<double>(run.clockErrorNs()) / 1e6, 0, 'g', 2),
             "Largest error of any rank's clock against the run's" });

@@ -11,6 +11,9 @@ namespace rankscope::app {
 namespace {
 
 constexpr int kHeight = 52;
+constexpr int kAdviceHeight = 18; ///< a third line
+constexpr int kCostWidth = 84;
+constexpr int kCertaintyWidth = 92;
 constexpr int kMark = 4;
 
 Color markColor(tracing::Severity severity, Theme theme)
@@ -33,7 +36,7 @@ FindingRow::FindingRow(const Look& look, FindingCard card, bool canShow, QWidget
     , look_(look)
     , card_(std::move(card))
 {
-    setFixedHeight(kHeight);
+    setFixedHeight(kHeight + (card_.advice.isEmpty() ? 0 : kAdviceHeight));
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(14 + kMark, 6, 16, 6);
     row->setSpacing(16);
@@ -45,11 +48,23 @@ FindingRow::FindingRow(const Look& look, FindingCard card, bool canShow, QWidget
     text->setProperty("look", "hint");
     words->addWidget(title);
     words->addWidget(text);
+    if (!card_.advice.isEmpty()) {
+        auto* advice = new ElidedLabel(card_.advice);
+        advice->setProperty("look", "advice");
+        words->addWidget(advice);
+    }
     row->addLayout(words, 1);
     auto* cost = new QLabel(card_.cost);
     cost->setProperty("look", "cost");
-    cost->setFixedWidth(110);
+    cost->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    cost->setFixedWidth(kCostWidth);
     row->addWidget(cost);
+    auto* certainty = new QLabel(card_.certainty);
+    certainty->setProperty("look", "hint");
+    certainty->setWordWrap(true);
+    certainty->setToolTip(card_.certainty);
+    certainty->setFixedWidth(kCertaintyWidth);
+    row->addWidget(certainty);
     auto* show = new QPushButton(tr("Show"));
     show->setFixedSize(84, 26);
     show->setVisible(canShow && card_.evidence.durationNs() > 0);

@@ -7,7 +7,8 @@
 
 namespace rankscope::app {
 
-/// One finding: a mark of its severity, title and figures, its cost, and Show where there is evidence. 52 px high.
+/// One finding: a mark of its severity, title, figures and what to try, its cost and how certain that is, and
+/// Show where there is evidence. 52 px high, 70 with something to try.
 class FindingRow : public QFrame {
     Q_OBJECT
 

@@ -4,6 +4,8 @@
 #include "tests/support/temporary_directory.h"
 #include "tracing/store/trace_reader.h"
 
+#include <QStringList>
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -39,6 +41,9 @@ protected:
         return nullptr;
     }
 
+    /// With plain spaces and hyphens.
+    static QString spoken(QString words) { return words.replace(QChar(QChar::Nbsp), ' ').remove(QChar(0x2060)); }
+
     support::TemporaryDirectory directory_;
     tracing::RunAnalysis analysis_;
 };
@@ -56,8 +61,45 @@ TEST_F(OverviewModelTest, EveryBarSumsToItsWindow)
 
 TEST_F(OverviewModelTest, SumLineNamesEveryLeafAndItsDenominator)
 {
-    EXPECT_EQ(overviewModel(analysis_).sumLine,
+    EXPECT_EQ(spoken(overviewModel(analysis_).sumLine),
         "? 2.5   C compute 65.0   T transfer 10.0   W waiting 10.0   H host late 12.5   sum 100.0 % = 800.0 rank-ms");
+}
+
+TEST_F(OverviewModelTest, ALineMayBreakBetweenTheLeavesButNotInsideOne)
+{
+    const QString line = overviewModel(analysis_).sumLine;
+    EXPECT_EQ(line.split("   ").size(), 6); // five leaves and the sum
+    for (const QString& part : line.split("   "))
+        EXPECT_FALSE(part.contains(' ')) << part.toStdString();
+    EXPECT_EQ(unbroken("rank-seconds"), QStringLiteral("rank-\u2060seconds"));
+}
+
+TEST(RankTime, HasNoMoreDigitsThanItsSizeNeeds)
+{
+    EXPECT_EQ(rankTime(128'100'000), "128.1 rank-ms");
+    EXPECT_EQ(rankTime(13'170'000'000), "13.17 rank-seconds");
+    EXPECT_EQ(rankTime(131'740'000'000), "131.7 rank-seconds");
+    EXPECT_EQ(rankTime(32'094'300'000'000), "32094 rank-seconds");
+}
+
+TEST_F(OverviewModelTest, SaysWhatToTryWhatItGivesAndHowCertainThatIs)
+{
+    tracing::Finding finding;
+    finding.title = "Rank 1 is late";
+    finding.action = "profile rank 1";
+    finding.gain = "a step would take 90.0 ms instead of 100 ms (replay)";
+    finding.certainty = "certain";
+    finding.costShare = 0.125;
+    analysis_.findings = { finding };
+    analysis_.headline.gain = "Without it a step would take 90.0 ms instead of 100 ms (replay).";
+    OverviewModel model = overviewModel(analysis_);
+    EXPECT_EQ(
+        model.findings[0].advice, "try: profile rank 1 · then a step would take 90.0 ms instead of 100 ms (replay)");
+    EXPECT_EQ(model.findings[0].certainty, "certain");
+    EXPECT_EQ(model.gain.toStdString(), analysis_.headline.gain);
+    analysis_.findings[0].action.clear();
+    EXPECT_EQ(
+        overviewModel(analysis_).findings[0].advice, "without it a step would take 90.0 ms instead of 100 ms (replay)");
 }
 
 TEST_F(OverviewModelTest, SlowestRankStandsFirstAndTheOthersSayWhomTheyWaitFor)
@@ -120,9 +162,10 @@ TEST_F(OverviewModelTest, RanksThatShareCoresSaySoAndCountWhatTheCoresCanDo)
     EXPECT_EQ(model.sharedCores, "2 ranks share 1 core");
     EXPECT_EQ(model.strip.back().leaf, Leaf::Descheduled);
     // 800 - 120 rank-ms had a core; 400 of them computed: 58.8 %.
-    EXPECT_TRUE(model.sumLine.contains("C compute 58.8")) << model.sumLine.toStdString();
-    EXPECT_TRUE(model.sumLine.endsWith("sum 100.0 % = 680.0 rank-ms   outside: D descheduled 120.0 rank-ms"))
-        << model.sumLine.toStdString();
+    const QString sumLine = spoken(model.sumLine);
+    EXPECT_TRUE(sumLine.contains("C compute 58.8")) << sumLine.toStdString();
+    EXPECT_TRUE(sumLine.endsWith("sum 100.0 % = 680.0 rank-ms   outside: D descheduled 120.0 rank-ms"))
+        << sumLine.toStdString();
 }
 
 } // namespace

@@ -28,8 +28,17 @@ TEST(Chips, SayRanksStepsDurationSourceAndClock)
 {
     tracing::RunAnalysis analysis;
     analysis.counted = tracing::StepRange{ 4, 6 };
-    const QStringList expected{ "2 ranks", "steps 4 to 6", "3.30 s", "rankscope", "clock ±0.08 ms" };
+    const QStringList expected{ "2 ranks", "steps 4 to 6", "3.30 s", "Rankscope", "clock ±0.08 ms" };
     EXPECT_EQ(texts(runChips(twoRanks(), &analysis, RunSession::Progress::Finished, 0)), expected);
+}
+
+TEST(Chips, NameTheSourceAndCountItsFiles)
+{
+    RunSnapshot run = twoRanks();
+    run.run.source = "pytorch";
+    run.provenance
+        = { { "file.0.path", "/t/rank0.json" }, { "file.1.path", "/t/rank1.json" }, { "file.1.format", "x" } };
+    EXPECT_TRUE(texts(runChips(run, nullptr, RunSession::Progress::Finished, 0)).contains("PyTorch, 2 files"));
 }
 
 TEST(Chips, SayHowLiveTheRunIs)
