@@ -8,18 +8,18 @@
 namespace rankscope::backend {
 
 AttentionBlock::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights)
-    : norm(rowCount(config, sequences), static_cast<std::size_t>(config.width))
+    : norm(part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width))
     , qkv(rowCount(config, sequences) * 3 * static_cast<std::size_t>(config.width / part.parts))
     , mixed(rowCount(config, sequences) * static_cast<std::size_t>(config.width / part.parts))
     , logSumExp(rowCount(config, sequences) * static_cast<std::size_t>(config.heads / part.parts))
-    , dout(defersWeights ? norm.y.size() : 0)
+    , dout(defersWeights ? rowCount(config, sequences) * static_cast<std::size_t>(config.width) : 0)
     , dqkv(defersWeights ? qkv.size() : 0)
 {
 }
 
 AttentionBlock::AttentionBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config,
     const TensorPart& part, const std::string& layer, int sequences)
-    : part_(part)
+    : split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
     , sequences_(sequences)
     , tokens_(config.sequence)
     , width_(config.width)
@@ -41,57 +41,62 @@ AttentionBlock::AttentionBlock(ParameterStore& store, KernelRunner& runner, cons
               .split = Linear::Options::Split::Columns,
               .columnGroups = 3,
               .part = part })
-    , norm_(store, runner, layer + ".attention.norm", width_)
+    , norm_(store, runner, layer + ".attention.norm", width_, part)
     , attentionName_(runner.name("attention"))
-    , residualName_(runner.name("residual"))
 {
 }
 
-void AttentionBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
+void AttentionBlock::forward(
+    KernelRunner& runner, Saved& saved, float* out, const float* in, Workspace& workspace) const
 {
-    const std::int64_t rows = sequences_ * tokens_;
-    norm_.forward(runner, saved.norm, in, rows);
-    qkv_.forward(runner, saved.qkv.data(), saved.norm.y.data(), rows);
+    const std::int64_t rows = split_.rows();
+    recomputeNorm(runner, saved, in);
+    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "attention input");
+    qkv_.forward(runner, saved.qkv.data(), x, rows);
     mixForward(runner, saved);
-    // The projection then adds to the copy: one pass over memory less than a sum afterwards. One summand carries it.
-    const bool carriesResidual = part_.index == 0;
-    if (carriesResidual)
-        runner.run(
-            residualName_, kernels::copyCost(rows * width_), rows, [&] { kernels::cpu::copy(out, in, rows * width_); });
-    projection_.forward(runner, out, saved.mixed.data(), rows, carriesResidual);
-    runner.sumOverTensorParts({ out, static_cast<std::size_t>(rows * width_) }, part_, "attention output");
+    split_.addToResidual(runner, out, in, workspace.narrow, "attention output",
+        [&](float* y, bool accumulates) { projection_.forward(runner, y, saved.mixed.data(), rows, accumulates); });
 }
 
 void AttentionBlock::recomputeNorm(KernelRunner& runner, Saved& saved, const float* in) const
 {
-    norm_.forward(runner, saved.norm, in, sequences_ * tokens_);
+    norm_.forward(runner, saved.norm, in, split_.ownRows());
 }
 
 void AttentionBlock::backward(
     KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
-    const std::int64_t rows = sequences_ * tokens_;
+    const std::int64_t rows = split_.rows();
     const bool defers = saved.dout.size() > 0;
     float* narrow = workspace.narrow.data();
     float* dqkv = defers ? saved.dqkv.data() : workspace.wide.data();
-    if (defers)
-        std::copy_n(gradient, saved.dout.size(), saved.dout.data()); // it becomes that of `in`
-    else
-        projection_.addGradients(runner, gradient, saved.mixed.data(), rows);
-    projection_.inputGradient(runner, narrow, gradient, rows);
+    const float* dout
+        = split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "attention output gradient");
+    TensorWait here = [] {};
+    const float* x = saved.norm.y.data();
+    if (!defers) {
+        x = split_.startGather(runner, x, workspace.input, "attention input", here);
+        projection_.addGradients(runner, dout, saved.mixed.data(), rows);
+    }
+    projection_.inputGradient(runner, narrow, dout, rows);
     mixBackward(runner, saved, dqkv, narrow);
-    if (!defers)
-        qkv_.addGradients(runner, dqkv, saved.norm.y.data(), rows);
     qkv_.inputGradient(runner, narrow, dqkv, rows);
-    runner.sumOverTensorParts({ narrow, static_cast<std::size_t>(rows * width_) }, part_, "attention input gradient");
-    norm_.backward(runner, saved.norm, gradient, narrow, in, rows);
+    here();
+    const TensorWait summed = split_.startSum(runner, narrow, "attention input gradient");
+    if (!defers)
+        qkv_.addGradients(runner, dqkv, x, rows);
+    summed();
+    norm_.backward(runner, saved.norm, gradient, split_.own(narrow), in, split_.ownRows());
 }
 
-void AttentionBlock::backwardWeights(KernelRunner& runner, const Saved& saved) const
+void AttentionBlock::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
-    const std::int64_t rows = sequences_ * tokens_;
+    const std::int64_t rows = split_.rows();
+    TensorWait here;
+    const float* x = split_.startGather(runner, saved.norm.y.data(), workspace.input, "attention input", here);
     projection_.addGradients(runner, saved.dout.data(), saved.mixed.data(), rows);
-    qkv_.addGradients(runner, saved.dqkv.data(), saved.norm.y.data(), rows);
+    here();
+    qkv_.addGradients(runner, saved.dqkv.data(), x, rows);
 }
 
 void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const

@@ -2,22 +2,26 @@
 
 #include "backend/model/linear.h"
 #include "backend/model/norm.h"
+#include "backend/model/tensor_split.h"
 
 namespace rankscope::backend {
 
-/// Memory that blocks use during backward, one for all: nothing in it outlives a block's call.
+/// Memory that blocks use while they compute, one for all: nothing in it outlives a block's call.
 struct Workspace {
     Workspace(std::size_t rows, std::size_t width, const TensorPart& part)
         : narrow(rows * width)
         , wide(rows * 4 * width / static_cast<std::size_t>(part.parts))
+        , input(part.splitsSequence ? narrow.size() : 0)
+        , gradient(input.size())
     {
     }
     Buffer narrow; ///< (N, C)
     Buffer wide; ///< (N, 4 C / parts)
+    Buffer input, gradient; ///< (N, C) if the parts split the sequence: gathered from them
 };
 
 /// out = in + projection(attention(qkv(norm(in)))). Split, a rank has H / parts heads: one sum over the parts in
-/// forward, one in backward.
+/// forward, one in backward. N rows of (B, T), but in, out and the norm have this rank's rows only.
 class AttentionBlock {
 public:
     struct Saved {
@@ -26,31 +30,31 @@ public:
         Buffer qkv; ///< (B, T, 3, H, D), with this rank's heads only
         Buffer mixed; ///< (B, T, H, D), the heads' outputs
         Buffer logSumExp; ///< (B, H, T)
-        Buffer dout, dqkv; ///< as out and qkv: gradients that those of deferred weights need, else empty
+        Buffer dout, dqkv; ///< (N, C) and as qkv: gradients that those of deferred weights need, else empty
     };
 
     AttentionBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
         const std::string& layer, int sequences);
 
-    void forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const;
+    void forward(KernelRunner& runner, Saved& saved, float* out, const float* in, Workspace& workspace) const;
     /// The norm's output again.
     void recomputeNorm(KernelRunner& runner, Saved& saved, const float* in) const;
-    /// gradient (N, C) is that of `out` before and that of `in` after.
+    /// gradient is that of `out` before and that of `in` after.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
     /// The gradients of matrices and their biases, where Saved defers them.
-    void backwardWeights(KernelRunner& runner, const Saved& saved) const;
+    void backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const;
 
 private:
     void mixForward(KernelRunner& runner, Saved& saved) const;
     void mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const;
 
-    TensorPart part_;
+    TensorSplit split_;
     std::int64_t sequences_, tokens_, width_;
     std::int64_t heads_, mixedWidth_; ///< of this rank
     // In the order in which backward finishes them.
     Linear projection_, qkv_;
     Norm norm_;
-    tracing::LocalName attentionName_, residualName_;
+    tracing::LocalName attentionName_;
 };
 
 } // namespace rankscope::backend

@@ -41,56 +41,71 @@ std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int
 
 namespace {
 
-std::size_t layerFloats(const GptConfig& config, int tensorParts, Recompute recompute)
+/// What a layer keeps, of each row that a rank has outside of split tensors and of each row inside.
+struct LayerFloats {
+    std::size_t outside = 0, inside = 0;
+
+    std::size_t of(std::size_t rows, const TensorPart& part) const
+    {
+        return part.ownRows(rows) * outside + rows * inside;
+    }
+};
+
+LayerFloats layerFloats(const GptConfig& config, const TensorPart& part, Recompute recompute)
 {
     const auto C = static_cast<std::size_t>(config.width);
     const auto H = static_cast<std::size_t>(config.heads);
-    const auto parts = static_cast<std::size_t>(tensorParts);
+    const auto parts = static_cast<std::size_t>(part.parts);
     // Both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP before and
     // after GELU.
     switch (recompute) {
     case Recompute::None:
-        return 4 * C + 4 + (12 * C + H) / parts;
+        return { 4 * C + 4, (12 * C + H) / parts };
     case Recompute::Selective:
-        return 2 * C + 4 + (8 * C + H) / parts;
+        return { 2 * C + 4, (8 * C + H) / parts };
     case Recompute::Full:
-        return C;
+        return { C, 0 };
     }
-    return 0;
+    return {};
 }
 
 } // namespace
 
-std::size_t recomputeBytes(const GptConfig& config, int sequences, int tensorParts, Recompute recompute)
+std::size_t recomputeBytes(const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute)
 {
-    const auto C = static_cast<std::size_t>(config.width);
-    const std::size_t kept = layerFloats(config, tensorParts, recompute);
+    const std::size_t rows = rowCount(config, sequences);
+    const std::size_t all = layerFloats(config, part, Recompute::None).of(rows, part);
+    const std::size_t kept = layerFloats(config, part, recompute).of(rows, part);
     // With Selective one output serves both norms.
-    const std::size_t shared = recompute == Recompute::Selective ? C : 0;
-    return rowCount(config, sequences) * (layerFloats(config, tensorParts, Recompute::None) - kept - shared)
-        * sizeof(float);
+    const std::size_t shared
+        = recompute == Recompute::Selective ? part.ownRows(rows) * static_cast<std::size_t>(config.width) : 0;
+    return (all - kept - shared) * sizeof(float);
 }
 
 std::size_t activationBytes(
-    const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts, Recompute recompute)
+    const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part, Recompute recompute)
 {
-    const auto parts = static_cast<std::size_t>(tensorParts);
+    const auto parts = static_cast<std::size_t>(part.parts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
-    std::size_t floats = static_cast<std::size_t>(slice.layerCount) * layerFloats(config, tensorParts, recompute);
+    const std::size_t rows = rowCount(config, sequences), ownRows = part.ownRows(rows);
+    std::size_t floats
+        = static_cast<std::size_t>(slice.layerCount) * layerFloats(config, part, recompute).of(rows, part);
     if (slice.hasEmbedding)
-        floats += 1 + C; // tokens, the gradient that comes back to them
-    if (slice.hasHead)
-        floats += 2 * C + V / parts + 5 // input, norm, logits, mean, rstd, loss, log-sum-exp, target
-            + (parts > 1 ? parts + 1 : 0); // log-sum-exp of the parts, the target's logit
-    return rowCount(config, sequences) * floats * sizeof(float);
+        floats += ownRows * (1 + C); // tokens, the gradient that comes back to them
+    if (slice.hasHead) {
+        floats += ownRows * (2 * C + 2) // input, norm, mean, rstd
+            + rows * (V / parts + 3); // logits, loss, log-sum-exp, target
+        floats += parts > 1 ? rows * (parts + 1) : 0; // log-sum-exp of the parts, the target's logit
+    }
+    return floats * sizeof(float);
 }
 
-std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts)
+std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part)
 {
     const auto C = static_cast<std::size_t>(config.width);
     // A layer: of both sums; then split: of qkv and before the GELU. The head's logits hold their gradient anyway.
-    const std::size_t layer = 2 * C + 7 * C / static_cast<std::size_t>(tensorParts);
+    const std::size_t layer = 2 * C + 7 * C / static_cast<std::size_t>(part.parts);
     return rowCount(config, sequences) * static_cast<std::size_t>(slice.layerCount) * layer * sizeof(float);
 }
 

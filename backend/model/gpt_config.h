@@ -34,6 +34,14 @@ StageSlice wholeModel(const GptConfig& config);
 struct TensorPart {
     int parts = 1;
     int index = 0;
+    /// Outside of the split tensors, too, a rank has its part only, of the rows, which `parts` divides (Korthikanti et
+    /// al. 2022): the residual stream, norms and embedding.
+    bool splitsSequence = false;
+
+    template <typename Count> Count ownRows(Count rows) const
+    {
+        return splitsSequence ? rows / static_cast<Count>(parts) : rows;
+    }
 };
 
 /// What backward computes again instead of keeping it: nothing; what is large and cheap (outputs of norms and of the
@@ -51,13 +59,13 @@ float residualDeviation(const GptConfig& config);
 /// are as many again.
 std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts = 1);
 /// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on one of these ranks.
-std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts = 1,
-    Recompute recompute = Recompute::None);
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences,
+    const TensorPart& part = {}, Recompute recompute = Recompute::None);
 /// What all micro-batches of a slice share to compute again in.
-std::size_t recomputeBytes(const GptConfig& config, int sequences, int tensorParts, Recompute recompute);
+std::size_t recomputeBytes(const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute);
 
 /// What comes on top where the gradients of weights are deferred: the gradients that they need.
-std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, int tensorParts);
+std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part);
 
 /// Arithmetic of the model a token, forward and backward, as PaLM counts it (Chowdhery et al. 2022, appendix B: 6 a
 /// weight of a matrix, the token and position tables left out), with attention at (T + 1) / 2 keys a query, since

@@ -23,16 +23,21 @@ std::size_t parametersOf(const GptStage::Options& options)
 class GptStage::Impl {
 public:
     Impl(const Options& options, tracing::Recorder& recorder)
-        : hiddenCount(rowCount(options.config, options.sequences) * static_cast<std::size_t>(options.config.width))
+        : hiddenCount(options.part.ownRows(rowCount(options.config, options.sequences))
+            * static_cast<std::size_t>(options.config.width))
         , runner(recorder)
         , store(parametersOf(options), options.seed)
-        , workspace(rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width),
-              options.part)
+        , workspace(
+              rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width), options.part)
         , clearName(runner.name("clear gradients"))
     {
         RS_CHECK(options.config.width % options.config.heads == 0, "heads divide width");
         RS_CHECK(options.config.heads % options.part.parts == 0 && options.config.vocab % options.part.parts == 0,
             "parts divide heads and vocab");
+        RS_CHECK(!options.part.splitsSequence
+                || hiddenCount * static_cast<std::size_t>(options.part.parts)
+                    == rowCount(options.config, options.sequences) * static_cast<std::size_t>(options.config.width),
+            "parts that split the sequence divide the rows");
         // Backward finishes the last chunk first.
         for (std::size_t i = options.chunks.size(); i-- > 0;)
             chunks.emplace_front(store, runner, options, options.chunks[i]);
@@ -67,13 +72,12 @@ void GptStage::zeroGradients()
     const std::span<float> all = gradients();
     const auto count = static_cast<std::int64_t>(all.size());
     impl_->runner.begin(tracing::Pass::Optimizer, std::nullopt);
-    impl_->runner.run(
-        impl_->clearName, kernels::clearCost(count), 0, [&] { kernels::cpu::clear(all.data(), count); });
+    impl_->runner.run(impl_->clearName, kernels::clearCost(count), 0, [&] { kernels::cpu::clear(all.data(), count); });
 }
 
 double GptStage::forward(const MicroBatch& batch, std::span<float> hiddenOut)
 {
-    return impl_->chunk(batch.chunk).forward(impl_->runner, batch, hiddenOut);
+    return impl_->chunk(batch.chunk).forward(impl_->runner, batch, hiddenOut, impl_->workspace);
 }
 
 void GptStage::backward(
@@ -82,11 +86,14 @@ void GptStage::backward(
     impl_->chunk(chunk).backward(impl_->runner, slot, hiddenOutGradient, hiddenInGradient, impl_->workspace);
 }
 
-void GptStage::backwardWeights(int chunk, int slot) { impl_->chunk(chunk).backwardWeights(impl_->runner, slot); }
+void GptStage::backwardWeights(int chunk, int slot)
+{
+    impl_->chunk(chunk).backwardWeights(impl_->runner, slot, impl_->workspace);
+}
 
 double GptStage::evaluate(const MicroBatch& batch, std::span<float> hiddenOut)
 {
-    return impl_->chunk(batch.chunk).evaluate(impl_->runner, batch, hiddenOut);
+    return impl_->chunk(batch.chunk).evaluate(impl_->runner, batch, hiddenOut, impl_->workspace);
 }
 
 } // namespace rankscope::backend

@@ -34,7 +34,17 @@ struct Parameter {
     std::size_t offset = 0; ///< of its first float in values() and gradients()
     bool weightDecay = false; ///< matrices yes; gains, biases and position table no
     TensorCut cut{}; ///< whole where all tensor-parallel ranks hold the same
+    bool isTensorSummand = false; ///< held whole, but of its gradient a rank has a summand: to be summed over the parts
 };
+
+/// What the ranks that split tensors do together, in place.
+enum class TensorOp {
+    Sum, ///< all get the same bits
+    ScatterSum, ///< a rank gets its part of the rows, where they lie
+    Gather, ///< a rank gives its part of the rows, where they lie, and gets all
+};
+/// Waits until an exchange is done.
+using TensorWait = std::function<void()>;
 
 /// What a stage calls while it computes, always on the calling thread and outside parallel regions. Either may be
 /// empty.
@@ -49,9 +59,8 @@ struct StageHooks {
     /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever
     /// sums over ranks listens to the last micro-batch only.
     std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
-    /// Sums over the ranks that split the tensors, in place; all get the same bits before it returns. Needed with more
-    /// than one part.
-    std::function<void(std::span<float> data, const char* name)> sumOverTensorParts{};
+    /// Starts an exchange; needed with more than one part.
+    std::function<TensorWait(TensorOp op, std::span<float> data, const char* name)> overTensorParts{};
 };
 
 /// One micro-batch on its way through a stage. B = Options::sequences, N = B * T rows.
@@ -101,7 +110,8 @@ public:
     std::span<float> gradients();
     void zeroGradients();
 
-    /// Floats of one micro-batch between stages: B * T * C.
+    /// Floats of one micro-batch between stages: B * T * C, or a part of them where the sequence is split. It is what
+    /// (B, T, C) means below.
     std::size_t hiddenCount() const;
 
     /// Computes a chunk and keeps in the slot what backward needs. Writes hiddenOut (B, T, C), which is empty on the

@@ -10,7 +10,7 @@
 namespace rankscope::backend {
 
 HeadLayer::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences)
-    : norm(rowCount(config, sequences), static_cast<std::size_t>(config.width))
+    : norm(part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width))
     , logits(rowCount(config, sequences) * static_cast<std::size_t>(config.vocab / part.parts))
     , losses(rowCount(config, sequences))
     , logSumExp(rowCount(config, sequences))
@@ -21,7 +21,8 @@ HeadLayer::Saved::Saved(const GptConfig& config, const TensorPart& part, int seq
 HeadLayer::HeadLayer(
     ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part, int sequences)
     : part_(part)
-    , rows_(static_cast<std::int64_t>(sequences) * config.sequence)
+    , split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
+    , rows_(split_.rows())
     , width_(config.width)
     , vocab_(config.vocab / part.parts)
     , projection_(store, runner,
@@ -32,21 +33,22 @@ HeadLayer::HeadLayer(
               .bias = false,
               .split = Linear::Options::Split::Columns,
               .part = part })
-    , norm_(store, runner, "head.norm", width_)
+    , norm_(store, runner, "head.norm", width_, part)
     , lossName_(runner.name("cross-entropy"))
     , clearName_(runner.name("clear"))
     , mergeName_(runner.name("merge cross-entropy"))
 {
 }
 
-double HeadLayer::forward(
-    KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets) const
+double HeadLayer::forward(KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets,
+    Workspace& workspace) const
 {
     const auto firstToken = static_cast<std::int32_t>(part_.index * vocab_);
     saved.targets.resize(targets.size());
     std::ranges::transform(targets, saved.targets.begin(), [&](std::int32_t target) { return target - firstToken; });
-    norm_.forward(runner, saved.norm, in, rows_);
-    projection_.forward(runner, saved.logits.data(), saved.norm.y.data(), rows_);
+    norm_.forward(runner, saved.norm, in, split_.ownRows());
+    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "head input");
+    projection_.forward(runner, saved.logits.data(), x, rows_);
     runner.run(lossName_, kernels::softmaxCrossEntropyForwardCost(rows_, vocab_), rows_, [&] {
         kernels::cpu::softmaxCrossEntropyForward(
             saved.losses.data(), saved.logSumExp.data(), saved.logits.data(), saved.targets.data(), rows_, vocab_);
@@ -71,7 +73,7 @@ void HeadLayer::mergeParts(KernelRunner& runner, Saved& saved) const
         if (target >= 0 && target < vocab_)
             targetLogits[row] = saved.logits.data()[static_cast<std::int64_t>(row) * vocab_ + target];
     }
-    runner.sumOverTensorParts(saved.ofParts.span(), part_, "cross-entropy");
+    runner.overTensorParts(TensorOp::Sum, saved.ofParts.span(), part_, "cross-entropy")();
     runner.run(mergeName_, kernels::softmaxCrossEntropyForwardCost(rows_, part_.parts), rows_, [&] {
         for (std::size_t row = 0; row < rows; ++row) {
             float highest = ofParts[row], sum = 0;
@@ -93,18 +95,26 @@ void HeadLayer::backward(
         kernels::cpu::softmaxCrossEntropyBackward(
             dlogits, dlogits, saved.logSumExp.data(), saved.targets.data(), saved.lossScale, rows_, vocab_);
     });
+    float* narrow = workspace.narrow.data();
+    TensorWait here = [] {};
+    const float* x = saved.norm.y.data();
     if (!saved.defersWeights)
-        projection_.addGradients(runner, dlogits, saved.norm.y.data(), rows_);
-    projection_.inputGradient(runner, workspace.narrow.data(), dlogits, rows_);
-    runner.sumOverTensorParts(workspace.narrow.span(), part_, "head input gradient");
-    runner.run(
-        clearName_, kernels::clearCost(rows_ * width_), rows_, [&] { kernels::cpu::clear(gradient, rows_ * width_); });
-    norm_.backward(runner, saved.norm, gradient, workspace.narrow.data(), in, rows_);
+        x = split_.startGather(runner, x, workspace.input, "head input", here);
+    projection_.inputGradient(runner, narrow, dlogits, rows_);
+    here();
+    const TensorWait summed = split_.startSum(runner, narrow, "head input gradient");
+    if (!saved.defersWeights)
+        projection_.addGradients(runner, dlogits, x, rows_);
+    const std::int64_t own = split_.ownRows() * width_;
+    runner.run(clearName_, kernels::clearCost(own), split_.ownRows(), [&] { kernels::cpu::clear(gradient, own); });
+    summed();
+    norm_.backward(runner, saved.norm, gradient, split_.own(narrow), in, split_.ownRows());
 }
 
-void HeadLayer::backwardWeights(KernelRunner& runner, const Saved& saved) const
+void HeadLayer::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
-    projection_.addGradients(runner, saved.logits.data(), saved.norm.y.data(), rows_); // by now their gradient
+    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "head input");
+    projection_.addGradients(runner, saved.logits.data(), x, rows_); // by now their gradient
 }
 
 } // namespace rankscope::backend

@@ -8,7 +8,7 @@ namespace rankscope::backend {
 
 /// Final norm, untied projection to the vocabulary, cross-entropy. Split, a rank has the logits of V / parts tokens;
 /// what the parts tell each other is small: log-sum-exp and the target's logit of each row (Shoeybi et al. 2019,
-/// section 3).
+/// section 3). N rows of (B, T), but `in` and the norm have this rank's rows only.
 class HeadLayer {
 public:
     struct Saved {
@@ -26,16 +26,18 @@ public:
         ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part, int sequences);
 
     /// The loss summed over the rows, in nats; the same bits on all parts.
-    double forward(KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets) const;
-    /// Overwrites gradient (N, C) with that of `in`.
+    double forward(KernelRunner& runner, Saved& saved, const float* in, std::span<const std::int32_t> targets,
+        Workspace& workspace) const;
+    /// Overwrites gradient with that of `in`.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
     /// The gradient of the projection, where Saved defers it.
-    void backwardWeights(KernelRunner& runner, const Saved& saved) const;
+    void backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const;
 
 private:
     void mergeParts(KernelRunner& runner, Saved& saved) const;
 
     TensorPart part_;
+    TensorSplit split_;
     std::int64_t rows_, width_, vocab_; ///< vocab: this rank's part
     // In the order in which backward finishes them.
     Linear projection_;

@@ -53,11 +53,10 @@ public:
             hooks_.gradientsReady(begin, end);
     }
 
-    /// See StageHooks::sumOverTensorParts; nothing where there is one part.
-    void sumOverTensorParts(std::span<float> data, const TensorPart& part, const char* name) const
+    /// See StageHooks::overTensorParts; nothing where there is one part.
+    TensorWait overTensorParts(TensorOp op, std::span<float> data, const TensorPart& part, const char* name) const
     {
-        if (part.parts > 1)
-            hooks_.sumOverTensorParts(data, name);
+        return part.parts > 1 ? hooks_.overTensorParts(op, data, name) : [] {};
     }
 
 private:

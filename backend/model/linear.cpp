@@ -35,9 +35,14 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
     : inputs_(options.split == Split::Rows ? options.inputs / options.part.parts : options.inputs)
     , outputs_(options.split == Split::Columns ? options.outputs / options.part.parts : options.outputs)
     , addsBias_(options.split != Split::Rows || options.part.index == 0)
-    , weight_(store.add(
-          options.parameter + ".weight", weightCut(options), ParameterStore::Init::Normal, options.deviation, true))
-    , bias_(options.bias ? store.add(options.parameter + ".bias", biasCut(options), ParameterStore::Init::Zero)
+    , biasPart_(options.split == Split::Rows ? options.part : TensorPart{})
+    , weight_(store.add(options.parameter + ".weight",
+          { .cut = weightCut(options),
+              .init = ParameterStore::Init::Normal,
+              .deviation = options.deviation,
+              .decays = true }))
+    , bias_(options.bias ? store.add(
+                options.parameter + ".bias", { .cut = biasCut(options), .isTensorSummand = biasPart_.splitsSequence })
                          : Weights{})
     , forwardName_(runner.name("matmul " + options.kernel))
     , inputGradientName_(runner.name("matmul " + options.kernel + " input gradient"))
@@ -68,9 +73,12 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
         runner.run(weightGradientName_, matmulCost(shape), rows * shape.M / inputs_,
             [&] { kernels::cpu::matmul(weight_.gradient + input * outputs_, x + input, dy, nullptr, shape); });
     }
-    if (bias_.gradient)
-        runner.run(biasGradientName_, kernels::biasBackwardCost(rows, outputs_), rows,
-            [&] { kernels::cpu::biasBackward(bias_.gradient, dy, rows, outputs_); });
+    if (!bias_.gradient)
+        return;
+    const std::int64_t ownRows = biasPart_.ownRows(rows);
+    const float* own = biasPart_.splitsSequence ? dy + biasPart_.index * ownRows * outputs_ : dy;
+    runner.run(biasGradientName_, kernels::biasBackwardCost(ownRows, outputs_), ownRows,
+        [&] { kernels::cpu::biasBackward(bias_.gradient, own, ownRows, outputs_); });
 }
 
 void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const

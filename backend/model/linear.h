@@ -25,15 +25,16 @@ public:
 
     /// accumulate: adds to y, which then holds a residual.
     void forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate = false) const;
-    /// Adds to the gradients of W and b.
+    /// Adds to the gradients of W and b. Where rows are split, b's is that of this rank's rows: only there each has a
+    /// part of the work.
     void addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const;
     /// Overwrites dx (N, I) with dy W^T: split by columns, with a summand of it.
     void inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const;
 
 private:
-
     std::int64_t inputs_, outputs_; ///< of this rank's part
     bool addsBias_;
+    TensorPart biasPart_; ///< of the rows
     Weights weight_, bias_;
     tracing::LocalName forwardName_, inputGradientName_, weightGradientName_, biasGradientName_;
 };

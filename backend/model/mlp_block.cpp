@@ -7,19 +7,19 @@
 
 namespace rankscope::backend {
 
-MlpBlock::Saved::Saved(std::size_t rows, std::size_t width, const TensorPart& part, bool defersWeights)
-    : norm(rows, width)
-    , before(rows * 4 * width / static_cast<std::size_t>(part.parts))
+MlpBlock::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights)
+    : norm(part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width))
+    , before(rowCount(config, sequences) * 4 * static_cast<std::size_t>(config.width / part.parts))
     , after(before.size())
-    , dout(defersWeights ? norm.y.size() : 0)
+    , dout(defersWeights ? rowCount(config, sequences) * static_cast<std::size_t>(config.width) : 0)
     , dbefore(defersWeights ? before.size() : 0)
 {
 }
 
 MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
     const std::string& layer, int sequences)
-    : part_(part)
-    , rows_(static_cast<std::int64_t>(sequences) * config.sequence)
+    : split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
+    , rows_(split_.rows())
     , width_(config.width)
     , inner_(4 * width_ / part.parts)
     , down_(store, runner,
@@ -37,29 +37,26 @@ MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig&
               .outputs = 4 * width_,
               .split = Linear::Options::Split::Columns,
               .part = part })
-    , norm_(store, runner, layer + ".mlp.norm", width_)
+    , norm_(store, runner, layer + ".mlp.norm", width_, part)
     , geluName_(runner.name("gelu"))
-    , residualName_(runner.name("residual"))
 {
 }
 
-void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in) const
+void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in, Workspace& workspace) const
 {
-    recompute(runner, saved, in, true);
-    const bool carriesResidual = part_.index == 0;
-    if (carriesResidual)
-        runner.run(residualName_, kernels::copyCost(rows_ * width_), rows_,
-            [&] { kernels::cpu::copy(out, in, rows_ * width_); });
-    down_.forward(runner, out, saved.after.data(), rows_, carriesResidual);
-    runner.sumOverTensorParts({ out, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp output");
+    recompute(runner, saved, in, true, workspace);
+    split_.addToResidual(runner, out, in, workspace.narrow, "mlp output",
+        [&](float* y, bool accumulates) { down_.forward(runner, y, saved.after.data(), rows_, accumulates); });
 }
 
-void MlpBlock::recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo) const
+void MlpBlock::recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const
 {
     const std::int64_t inner = rows_ * inner_;
-    norm_.forward(runner, saved.norm, in, rows_);
-    if (upToo)
-        up_.forward(runner, saved.before.data(), saved.norm.y.data(), rows_);
+    norm_.forward(runner, saved.norm, in, split_.ownRows());
+    if (upToo) {
+        const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "mlp input");
+        up_.forward(runner, saved.before.data(), x, rows_);
+    }
     runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
         [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
 }
@@ -68,27 +65,35 @@ void MlpBlock::backward(
     KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
     const std::int64_t inner = rows_ * inner_;
-    float* narrow = workspace.narrow.data();
     const bool defers = saved.dout.size() > 0;
+    float* narrow = workspace.narrow.data();
     float* wide = defers ? saved.dbefore.data() : workspace.wide.data();
-    if (defers)
-        std::copy_n(gradient, saved.dout.size(), saved.dout.data()); // it becomes that of `in`
-    else
-        down_.addGradients(runner, gradient, saved.after.data(), rows_);
-    down_.inputGradient(runner, wide, gradient, rows_);
+    const float* dout = split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "mlp output gradient");
+    TensorWait here = [] {};
+    const float* x = saved.norm.y.data();
+    if (!defers) {
+        x = split_.startGather(runner, x, workspace.input, "mlp input", here);
+        down_.addGradients(runner, dout, saved.after.data(), rows_);
+    }
+    down_.inputGradient(runner, wide, dout, rows_);
     runner.run(geluName_, kernels::geluBackwardCost(inner), rows_,
         [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inner); });
-    if (!defers)
-        up_.addGradients(runner, wide, saved.norm.y.data(), rows_);
     up_.inputGradient(runner, narrow, wide, rows_);
-    runner.sumOverTensorParts({ narrow, static_cast<std::size_t>(rows_ * width_) }, part_, "mlp input gradient");
-    norm_.backward(runner, saved.norm, gradient, narrow, in, rows_);
+    here();
+    const TensorWait summed = split_.startSum(runner, narrow, "mlp input gradient");
+    if (!defers)
+        up_.addGradients(runner, wide, x, rows_);
+    summed();
+    norm_.backward(runner, saved.norm, gradient, split_.own(narrow), in, split_.ownRows());
 }
 
-void MlpBlock::backwardWeights(KernelRunner& runner, const Saved& saved) const
+void MlpBlock::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
+    TensorWait here;
+    const float* x = split_.startGather(runner, saved.norm.y.data(), workspace.input, "mlp input", here);
     down_.addGradients(runner, saved.dout.data(), saved.after.data(), rows_);
-    up_.addGradients(runner, saved.dbefore.data(), saved.norm.y.data(), rows_);
+    here();
+    up_.addGradients(runner, saved.dbefore.data(), x, rows_);
 }
 
 } // namespace rankscope::backend

@@ -56,14 +56,14 @@ ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice
 {
     const Recompute recompute = forTraining ? options.recompute : Recompute::None;
     const bool defersWeights = forTraining && options.defersWeights;
-    const std::size_t rows = rowCount(options.config, options.sequences);
-    const auto width = static_cast<std::size_t>(options.config.width);
+    const std::size_t hiddenCount = options.part.ownRows(rowCount(options.config, options.sequences))
+        * static_cast<std::size_t>(options.config.width);
     const int inputs = recompute == Recompute::Full ? layers + 1 : 2 * layers + 1;
     for (int i = 0; i < inputs; ++i)
-        hidden.emplace_back(rows * width);
+        hidden.emplace_back(hiddenCount);
     for (int i = 0; i < layers && recompute != Recompute::Full; ++i) {
         attention.emplace_back(options.config, options.part, options.sequences, defersWeights);
-        mlp.emplace_back(rows, width, options.part, defersWeights);
+        mlp.emplace_back(options.config, options.part, options.sequences, defersWeights);
         if (recompute == Recompute::Selective) {
             attention.back().norm.y = Buffer();
             mlp.back().norm.y = Buffer();
@@ -75,7 +75,7 @@ ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice
         head->defersWeights = defersWeights;
     }
     if (slice.hasEmbedding)
-        embeddingGradient = Buffer(rows * width);
+        embeddingGradient = Buffer(hiddenCount);
 }
 
 ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options,
@@ -84,7 +84,7 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
     , slice_(chunk.slice)
     , begin_(store.used())
     , rows_(rowCount(options.config, options.sequences))
-    , hiddenCount_(rows_ * static_cast<std::size_t>(options.config.width))
+    , hiddenCount_(options.part.ownRows(rows_) * static_cast<std::size_t>(options.config.width))
 {
     RS_CHECK(slice_.layerCount > 0, "a chunk has layers");
     RS_CHECK(
@@ -98,28 +98,31 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
     }
     std::ranges::reverse(layers_);
     if (slice_.hasEmbedding)
-        embedding_.emplace(store, runner, options.config, options.sequences);
+        embedding_.emplace(store, runner, options.config, options.part, options.sequences);
     ends_.push_back(store.used());
     for (int i = 0; i < chunk.slots; ++i)
         slots_.emplace_back(options, slice_, slice_.layerCount, true);
     if (options.recompute != Recompute::None)
         again_.emplace(Again{ { options.config, options.part, options.sequences, false },
-            { rows_, static_cast<std::size_t>(options.config.width), options.part, false }, Buffer(hiddenCount_) });
+            { options.config, options.part, options.sequences, false }, Buffer(hiddenCount_) });
 }
 
-double ModelChunk::forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut)
+double ModelChunk::forward(
+    KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace)
 {
-    return forward(runner, slots_.at(static_cast<std::size_t>(batch.slot)), batch, hiddenOut);
+    return forward(runner, slots_.at(static_cast<std::size_t>(batch.slot)), batch, hiddenOut, workspace);
 }
 
-double ModelChunk::evaluate(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut)
+double ModelChunk::evaluate(
+    KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace)
 {
     if (!evaluation_)
         evaluation_.emplace(options_, slice_, 1, false);
-    return forward(runner, *evaluation_, batch, hiddenOut);
+    return forward(runner, *evaluation_, batch, hiddenOut, workspace);
 }
 
-double ModelChunk::forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut)
+double ModelChunk::forward(
+    KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace)
 {
     RS_CHECK(hiddenOut.size() == (head_ ? 0 : hiddenCount_), "hiddenOut must be (B, T, C), empty on the last part");
     runner.begin(tracing::Pass::Forward, batch.number);
@@ -130,14 +133,14 @@ double ModelChunk::forward(KernelRunner& runner, Slot& slot, const MicroBatch& b
         // The last block of a chunk without head writes to the caller.
         float* out = 2 * i + 2 == blocks && !head_ ? hiddenOut.data() : input(slot, 2 * i + 2);
         View view(again_, slot, i);
-        layers_[i].attention.forward(runner, view.attention(), input(slot, 2 * i + 1), input(slot, 2 * i));
-        layers_[i].mlp.forward(runner, view.mlp(), out, input(slot, 2 * i + 1));
+        layers_[i].attention.forward(runner, view.attention(), input(slot, 2 * i + 1), input(slot, 2 * i), workspace);
+        layers_[i].mlp.forward(runner, view.mlp(), out, input(slot, 2 * i + 1), workspace);
     }
     if (!head_)
         return 0;
     RS_CHECK(batch.targets.size() == rows_, "targets must be (B, T)");
     slot.head->lossScale = batch.lossScale;
-    return head_->forward(runner, *slot.head, input(slot, blocks), batch.targets);
+    return head_->forward(runner, *slot.head, input(slot, blocks), batch.targets, workspace);
 }
 
 float* ModelChunk::input(Slot& slot, std::size_t block)
@@ -147,15 +150,15 @@ float* ModelChunk::input(Slot& slot, std::size_t block)
     return block % 2 == 1 ? again_->between.data() : slot.hidden[block / 2].data();
 }
 
-void ModelChunk::computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view)
+void ModelChunk::computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view, Workspace& workspace)
 {
     runner.begin(tracing::Pass::Recompute, slot.number);
     float* between = input(slot, 2 * layer + 1);
     if (view.isShared())
-        layers_[layer].attention.forward(runner, view.attention(), between, input(slot, 2 * layer));
+        layers_[layer].attention.forward(runner, view.attention(), between, input(slot, 2 * layer), workspace);
     else
         layers_[layer].attention.recomputeNorm(runner, view.attention(), input(slot, 2 * layer));
-    layers_[layer].mlp.recompute(runner, view.mlp(), between, view.isShared());
+    layers_[layer].mlp.recompute(runner, view.mlp(), between, view.isShared(), workspace);
     runner.begin(tracing::Pass::Backward, slot.number);
 }
 
@@ -191,7 +194,7 @@ void ModelChunk::backward(KernelRunner& runner, int index, std::span<const float
     for (std::size_t i = layers_.size(); i-- > 0;) {
         View view(again_, slot, i);
         if (!view.isWhole())
-            computeAgain(runner, slot, i, view);
+            computeAgain(runner, slot, i, view, workspace);
         layers_[i].mlp.backward(runner, view.mlp(), gradient, input(slot, 2 * i + 1), workspace);
         layers_[i].attention.backward(runner, view.attention(), gradient, input(slot, 2 * i), workspace);
         done(layers_.size() - i);
@@ -201,17 +204,17 @@ void ModelChunk::backward(KernelRunner& runner, int index, std::span<const float
     done(layers_.size() + 1);
 }
 
-void ModelChunk::backwardWeights(KernelRunner& runner, int index)
+void ModelChunk::backwardWeights(KernelRunner& runner, int index, Workspace& workspace)
 {
     RS_CHECK(options_.defersWeights, "a stage that defers weights");
     Slot& slot = slots_.at(static_cast<std::size_t>(index));
     runner.begin(tracing::Pass::Weight, slot.number);
     if (head_)
-        head_->backwardWeights(runner, *slot.head);
+        head_->backwardWeights(runner, *slot.head, workspace);
     ready(runner, 0);
     for (std::size_t i = layers_.size(); i-- > 0;) {
-        layers_[i].mlp.backwardWeights(runner, slot.mlp[i]);
-        layers_[i].attention.backwardWeights(runner, slot.attention[i]);
+        layers_[i].mlp.backwardWeights(runner, slot.mlp[i], workspace);
+        layers_[i].attention.backwardWeights(runner, slot.attention[i], workspace);
         ready(runner, layers_.size() - i);
     }
     if (embedding_)

@@ -19,11 +19,11 @@ public:
         const GptStage::Options::Chunk& chunk);
 
     // As those of GptStage.
-    double forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut);
-    double evaluate(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut);
+    double forward(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace);
+    double evaluate(KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace);
     void backward(KernelRunner& runner, int slot, std::span<const float> hiddenOutGradient,
         std::span<float> hiddenInGradient, Workspace& workspace);
-    void backwardWeights(KernelRunner& runner, int slot);
+    void backwardWeights(KernelRunner& runner, int slot, Workspace& workspace);
 
 private:
     struct Layer {
@@ -56,9 +56,10 @@ private:
     /// A layer's activations, those that are computed again from again_.
     class View;
 
-    double forward(KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut);
+    double forward(
+        KernelRunner& runner, Slot& slot, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace);
     float* input(Slot& slot, std::size_t block);
-    void computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view);
+    void computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view, Workspace& workspace);
     void enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const;
     void ready(KernelRunner& runner, std::size_t group) const;
 

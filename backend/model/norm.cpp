@@ -11,10 +11,15 @@ Norm::Saved::Saved(std::size_t rows, std::size_t width)
 {
 }
 
-Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width)
+Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width,
+    const TensorPart& part)
     : width_(width)
-    , gain_(store.add(parameter + ".gain", static_cast<std::size_t>(width), ParameterStore::Init::One))
-    , bias_(store.add(parameter + ".bias", static_cast<std::size_t>(width), ParameterStore::Init::Zero))
+    , gain_(store.add(parameter + ".gain",
+          { .cut = ParameterStore::whole(static_cast<std::size_t>(width)),
+              .init = ParameterStore::Init::One,
+              .isTensorSummand = part.splitsSequence }))
+    , bias_(store.add(parameter + ".bias",
+          { .cut = ParameterStore::whole(static_cast<std::size_t>(width)), .isTensorSummand = part.splitsSequence }))
     , name_(runner.name("layernorm"))
 {
 }

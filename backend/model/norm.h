@@ -16,7 +16,8 @@ public:
         Buffer y, mean, rstd;
     };
 
-    Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width);
+    Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width,
+        const TensorPart& part);
 
     void forward(KernelRunner& runner, Saved& saved, const float* x, std::int64_t rows) const;
     /// Adds to dx (N, C).

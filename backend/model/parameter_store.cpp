@@ -71,20 +71,27 @@ ParameterStore::ParameterStore(std::size_t count, std::uint64_t seed)
 {
 }
 
-Weights ParameterStore::add(std::string name, const TensorCut& cut, Init init, float deviation, bool decays)
+Weights ParameterStore::add(std::string name, const Tensor& tensor)
 {
+    const TensorCut& cut = tensor.cut;
     const std::size_t count = cut.count();
     RS_CHECK(used_ + count <= values_.size(), "parameterCount() and the layers must agree");
     const std::span<float> value = values_.span().subspan(used_, count);
     const std::span<float> gradient = gradients_.span().subspan(used_, count);
-    if (init == Init::One) {
+    if (tensor.init == Init::One) {
         std::ranges::fill(value, 1.0F);
-    } else if (init == Init::Normal) {
-        std::vector<float> whole(cut.wholeCount());
-        drawNormal(whole, deviation, seed_ * 0x9e3779b97f4a7c15U ^ hashName(name));
-        takePart(value, whole, cut);
+    } else if (tensor.init == Init::Normal) {
+        std::vector<float> all(cut.wholeCount());
+        drawNormal(all, tensor.deviation, seed_ * 0x9e3779b97f4a7c15U ^ hashName(name));
+        takePart(value, all, cut);
     }
-    parameters_.push_back({ std::move(name), value, gradient, used_, decays, cut });
+    parameters_.push_back({ .name = std::move(name),
+        .value = value,
+        .gradient = gradient,
+        .offset = used_,
+        .weightDecay = tensor.decays,
+        .cut = cut,
+        .isTensorSummand = tensor.isTensorSummand });
     used_ += count;
     return { value.data(), gradient.data() };
 }

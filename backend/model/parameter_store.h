@@ -29,13 +29,18 @@ public:
     ParameterStore(std::size_t count, std::uint64_t seed);
 
     enum class Init { Zero, One, Normal };
+    struct Tensor {
+        TensorCut cut;
+        Init init = Init::Zero;
+        float deviation = 0; ///< of Normal
+        bool decays = false; ///< has weight decay
+        bool isTensorSummand = false; ///< see Parameter
+    };
     /// Hands out the next `cut.count()` floats. Normal draws the whole tensor from N(0, deviation^2) by (seed, name)
-    /// alone and keeps the part; `decays` marks it for weight decay.
-    Weights add(std::string name, const TensorCut& cut, Init init, float deviation = 0, bool decays = false);
-    Weights add(std::string name, std::size_t count, Init init, float deviation = 0, bool decays = false)
-    {
-        return add(std::move(name), TensorCut{ .axis = count, .length = count }, init, deviation, decays);
-    }
+    /// alone and keeps the part.
+    Weights add(std::string name, const Tensor& tensor);
+
+    static TensorCut whole(std::size_t count) { return { .axis = count, .length = count }; }
 
     /// Floats handed out so far: where the next tensor begins.
     std::size_t used() const { return used_; }

@@ -63,9 +63,37 @@ StageHooks PipelineRunner::hooks()
                 if (sumsGradients_ && buckets_)
                     buckets_->ready(end);
             },
-        .sumOverTensorParts
-        = [this](std::span<float> data,
-              const char* name) { communicator_.wait(communicator_.allReduce(data, *options_.tensor, name)); } };
+        .overTensorParts
+        = [this](TensorOp op, std::span<float> data, const char* name) { return overTensorParts(op, data, name); } };
+}
+
+TensorWait PipelineRunner::overTensorParts(TensorOp op, std::span<float> data, const char* name)
+{
+    const GroupId group = *options_.tensor;
+    const Request request = op == TensorOp::Sum ? communicator_.allReduce(data, group, name)
+        : op == TensorOp::Gather                ? communicator_.allGather(data, group, name)
+                                                : communicator_.reduceScatter(data, group, name);
+    return [this, request] { communicator_.wait(request); };
+}
+
+void PipelineRunner::sumTensorSummands()
+{
+    // In one piece: they are many and small.
+    std::vector<float> sums;
+    for (const Parameter& parameter : stage_.parameters()) {
+        if (parameter.isTensorSummand)
+            sums.insert(sums.end(), parameter.gradient.begin(), parameter.gradient.end());
+    }
+    if (sums.empty())
+        return;
+    communicator_.wait(communicator_.allReduce(std::span(sums), *options_.tensor, "norm gradients"));
+    std::span<const float> left = sums;
+    for (const Parameter& parameter : stage_.parameters()) {
+        if (!parameter.isTensorSummand)
+            continue;
+        std::ranges::copy(left.first(parameter.gradient.size()), parameter.gradient.begin());
+        left = left.subspan(parameter.gradient.size());
+    }
 }
 
 HiddenLink PipelineRunner::linkTo(int stage, Channel channel) const
@@ -152,6 +180,8 @@ double PipelineRunner::trainStep(const BatchSource& source, float lossScale)
     sumsGradients_ = false;
     if (options_.data)
         finishSums();
+    if (options_.tensor)
+        sumTensorSummands();
     return loss;
 }
 

@@ -76,6 +76,9 @@ private:
     void backwardWeights(const Action& action);
     bool isLastOfChunk(const Action& action) const;
     void finishSums();
+    /// Gradients of what tensor parts hold alike but compute in parts.
+    void sumTensorSummands();
+    TensorWait overTensorParts(TensorOp op, std::span<float> data, const char* name);
     StageHooks hooks();
     int slotOf(const Action& action) const
     {

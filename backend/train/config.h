@@ -22,6 +22,7 @@ struct Config {
         int chunks = 2; ///< see chunksPerStage()
         int bucketKb = 1024;
         std::string comm = "overlapped";
+        bool sequenceParallel = false;
     } parallel;
     struct Batch {
         int microBatch = 4;
@@ -67,6 +68,7 @@ struct Config {
     std::vector<Link> links;
     std::vector<Fault> faults;
 
+    TensorPart tensorPart(int index = 0) const { return { parallel.tp, index, parallel.sequenceParallel }; }
     MeshSizes meshSizes() const { return { parallel.dp, parallel.tp, parallel.pp, parallel.ep }; }
     int chunksPerStage() const { return parallel.schedule == "interleaved" ? parallel.chunks : 1; }
     /// Sequences of one update over all replicas.

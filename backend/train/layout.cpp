@@ -26,6 +26,20 @@ std::string divisorsOf(int number)
     return text;
 }
 
+void checkSequenceParallel(const Config& config, std::vector<std::string>& problems)
+{
+    const int rows = config.batch.microBatch * config.model.sequence, tp = config.parallel.tp;
+    if (!config.parallel.sequenceParallel)
+        return;
+    if (tp == 1)
+        problems.emplace_back(
+            "parallel.sequence_parallel = true: goes with split tensors; allowed with parallel.tp = 1 is false");
+    else if (rows % tp != 0)
+        problems.push_back(fmt::format("parallel.sequence_parallel = true: parallel.tp = {} must divide "
+                                       "batch.micro_batch x model.sequence = {} x {}; allowed is false",
+            tp, config.batch.microBatch, config.model.sequence));
+}
+
 void checkModel(const Config& config, std::vector<std::string>& problems)
 {
     const GptConfig& model = config.model;
@@ -43,6 +57,7 @@ void checkModel(const Config& config, std::vector<std::string>& problems)
         problems.push_back(
             fmt::format("parallel.tp = {}: must divide model.heads = {} and model.vocab = {}; allowed is {}",
                 config.parallel.tp, model.heads, model.vocab, divisorsOf(both)));
+    checkSequenceParallel(config, problems);
     if (config.train.validateEvery > 0 && config.data.holdout == 0)
         problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
 }
@@ -185,12 +200,13 @@ Layout layOut(const Config& config)
         RankPlan plan{ .rank = rank, .place = place, .chunks = chunksOf(config, layout.schedule, place.pp) };
         for (const auto& [slice, slots] : plan.chunks) {
             plan.parameters += static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
-            const int sequences = config.batch.microBatch, parts = config.parallel.tp;
-            std::size_t kept = activationBytes(config.model, slice, sequences, parts, recomputeOf(config));
+            const int sequences = config.batch.microBatch;
+            const TensorPart part = config.tensorPart();
+            std::size_t kept = activationBytes(config.model, slice, sequences, part, recomputeOf(config));
             if (splitsBackward(layout.schedule))
-                kept += deferredBytes(config.model, slice, sequences, parts);
+                kept += deferredBytes(config.model, slice, sequences, part);
             plan.activationBytes += static_cast<std::int64_t>(kept) * slots
-                + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, parts, recomputeOf(config)));
+                + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, part, recomputeOf(config)));
         }
         plan.weightBytes = 8 * plan.parameters;
         plan.optimizerBytes = 8 * plan.parameters;

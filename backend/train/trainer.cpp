@@ -22,7 +22,7 @@ GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
     const Schedule schedule = scheduleOf(config);
     return { .config = config.model,
         .chunks = chunksOf(config, schedule, place.pp),
-        .part = { .parts = config.parallel.tp, .index = place.tp },
+        .part = config.tensorPart(place.tp),
         .sequences = config.batch.microBatch,
         .seed = static_cast<std::uint64_t>(config.train.seed),
         .recompute = recomputeOf(config),

@@ -37,6 +37,11 @@ TEST(GptConfig, ActivationBytesOfOneLayerByHand)
     // B 2, T 3, C 4, H 2 in the middle of a pipeline: 6 rows of 16 * 4 + 2 + 4 floats.
     const GptConfig config{ .layers = 3, .width = 4, .heads = 2, .vocab = 5, .sequence = 3 };
     EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2), 6U * 70U * 4U);
+    // On one of two tensor parts 4 * 4 + 4 floats of each row and half of the other 50; of half of the rows, if the
+    // parts split the sequence.
+    EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2, { .parts = 2 }), 6U * 45U * 4U);
+    EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2, { .parts = 2, .splitsSequence = true }),
+        (3U * 20U + 6U * 25U) * 4U);
 }
 
 } // namespace rankscope::backend

@@ -54,6 +54,21 @@ TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
     EXPECT_EQ(onlyProblem(config), "model.heads = 5: must divide model.width = 32; allowed is 1, 2, 4, 8, 16, 32");
 }
 
+TEST(Layout, TheSequenceIsSplitOverTensorPartsThatDivideIt)
+{
+    Config config = goodConfig();
+    config.parallel.sequenceParallel = true;
+    EXPECT_EQ(onlyProblem(config),
+        "parallel.sequence_parallel = true: goes with split tensors; allowed with parallel.tp = 1 is false");
+    config.parallel.tp = 2;
+    EXPECT_TRUE(problemsOf(config).empty());
+    config.batch.microBatch = 1;
+    config.model.sequence = 127;
+    EXPECT_EQ(onlyProblem(config),
+        "parallel.sequence_parallel = true: parallel.tp = 2 must divide batch.micro_batch x model.sequence = 1 x 127; "
+        "allowed is false");
+}
+
 TEST(Layout, TensorPartsMustDivideHeadsAndVocabulary)
 {
     Config config = goodConfig();

@@ -87,6 +87,35 @@ const Case kCases[] = {
             spread(c, 1, 2, 1);
             c.train.recompute = "full";
         } },
+    { "sequenceTp2",
+        [](Config& c) {
+            spread(c, 1, 2, 1);
+            c.parallel.sequenceParallel = true;
+        } },
+    { "sequenceDp2Tp2Pp2",
+        [](Config& c) {
+            spread(c, 2, 2, 2);
+            c.parallel.sequenceParallel = true;
+        } },
+    { "sequenceZeroBubble",
+        [](Config& c) {
+            schedule(c, "zb-h1", 1, 2);
+            c.parallel.tp = 2;
+            c.parallel.sequenceParallel = true;
+        } },
+    { "sequenceSelectiveInterleaved",
+        [](Config& c) {
+            schedule(c, "interleaved", 1, 2);
+            c.parallel.tp = 2;
+            c.parallel.sequenceParallel = true;
+            c.train.recompute = "selective";
+        } },
+    { "sequenceFull",
+        [](Config& c) {
+            spread(c, 1, 2, 1);
+            c.parallel.sequenceParallel = true;
+            c.train.recompute = "full";
+        } },
     { "dp2tp2pp2", [](Config& c) { spread(c, 2, 2, 2); } },
 };
 
