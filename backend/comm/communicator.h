@@ -25,6 +25,8 @@ struct MessageLabel {
 /// What member `index` of `members` owns of `count` elements: as even a share as there is.
 struct Segment {
     std::size_t begin = 0, count = 0;
+
+    bool operator==(const Segment&) const = default;
 };
 Segment segmentOf(std::size_t count, int index, int members);
 

@@ -4,6 +4,7 @@
 #include "kernels/elementwise.h"
 #include "tracing/model/check.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace rankscope::backend {
@@ -65,6 +66,16 @@ void GptStage::setHooks(StageHooks hooks) { impl_->runner.setHooks(std::move(hoo
 std::span<const Parameter> GptStage::parameters() const { return impl_->store.parameters(); }
 std::span<float> GptStage::values() { return impl_->store.values(); }
 std::span<float> GptStage::gradients() { return impl_->store.gradients(); }
+
+std::vector<std::size_t> GptStage::gradientEnds() const
+{
+    std::vector<std::size_t> ends;
+    for (std::size_t i = impl_->chunks.size(); i-- > 0;)
+        ends.insert(ends.end(), impl_->chunks[i].gradientEnds().begin(), impl_->chunks[i].gradientEnds().end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end()); // no head, no embedding: nothing to report
+    return ends;
+}
+
 std::size_t GptStage::hiddenCount() const { return impl_->hiddenCount; }
 
 void GptStage::zeroGradients()

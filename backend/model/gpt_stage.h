@@ -59,6 +59,8 @@ struct StageHooks {
     /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever
     /// sums over ranks listens to the last micro-batch only.
     std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
+    /// Before values()[begin, end) are read in forward(): one of the ranges that gradientsReady gives.
+    std::function<void(std::size_t begin, std::size_t end)> weightsNeeded{};
     /// Starts an exchange; needed with more than one part.
     std::function<TensorWait(TensorOp op, std::span<float> data, const char* name)> overTensorParts{};
 };
@@ -109,6 +111,9 @@ public:
     std::span<float> values();
     std::span<float> gradients();
     void zeroGradients();
+
+    /// Where the ranges end that gradientsReady gives, in the same order.
+    std::vector<std::size_t> gradientEnds() const;
 
     /// Floats of one micro-batch between stages: B * T * C, or a part of them where the sequence is split. It is what
     /// (B, T, C) means below.

@@ -53,6 +53,12 @@ public:
             hooks_.gradientsReady(begin, end);
     }
 
+    void weightsNeeded(std::size_t begin, std::size_t end) const
+    {
+        if (hooks_.weightsNeeded)
+            hooks_.weightsNeeded(begin, end);
+    }
+
     /// See StageHooks::overTensorParts; nothing where there is one part.
     TensorWait overTensorParts(TensorOp op, std::span<float> data, const TensorPart& part, const char* name) const
     {

@@ -127,17 +127,20 @@ double ModelChunk::forward(
     RS_CHECK(hiddenOut.size() == (head_ ? 0 : hiddenCount_), "hiddenOut must be (B, T, C), empty on the last part");
     runner.begin(tracing::Pass::Forward, batch.number);
     slot.number = batch.number;
+    need(runner, layers_.size() + 1);
     enter(runner, slot, batch);
     const std::size_t blocks = 2 * layers_.size();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         // The last block of a chunk without head writes to the caller.
         float* out = 2 * i + 2 == blocks && !head_ ? hiddenOut.data() : input(slot, 2 * i + 2);
         View view(again_, slot, i);
+        need(runner, layers_.size() - i);
         layers_[i].attention.forward(runner, view.attention(), input(slot, 2 * i + 1), input(slot, 2 * i), workspace);
         layers_[i].mlp.forward(runner, view.mlp(), out, input(slot, 2 * i + 1), workspace);
     }
     if (!head_)
         return 0;
+    need(runner, 0);
     RS_CHECK(batch.targets.size() == rows_, "targets must be (B, T)");
     slot.head->lossScale = batch.lossScale;
     return head_->forward(runner, *slot.head, input(slot, blocks), batch.targets, workspace);
@@ -224,9 +227,14 @@ void ModelChunk::backwardWeights(KernelRunner& runner, int index, Workspace& wor
 
 void ModelChunk::ready(KernelRunner& runner, std::size_t group) const
 {
-    const std::size_t begin = group == 0 ? begin_ : ends_[group - 1];
-    if (begin < ends_[group])
-        runner.gradientsReady(begin, ends_[group]);
+    if (beginOf(group) < ends_[group])
+        runner.gradientsReady(beginOf(group), ends_[group]);
+}
+
+void ModelChunk::need(KernelRunner& runner, std::size_t group) const
+{
+    if (beginOf(group) < ends_[group])
+        runner.weightsNeeded(beginOf(group), ends_[group]);
 }
 
 } // namespace rankscope::backend

@@ -24,6 +24,8 @@ public:
     void backward(KernelRunner& runner, int slot, std::span<const float> hiddenOutGradient,
         std::span<float> hiddenInGradient, Workspace& workspace);
     void backwardWeights(KernelRunner& runner, int slot, Workspace& workspace);
+    /// Of the head, each layer from the last on, the embedding; equal to the one before where a part is missing.
+    std::span<const std::size_t> gradientEnds() const { return ends_; }
 
 private:
     struct Layer {
@@ -61,7 +63,9 @@ private:
     float* input(Slot& slot, std::size_t block);
     void computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view, Workspace& workspace);
     void enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const;
+    std::size_t beginOf(std::size_t group) const { return group == 0 ? begin_ : ends_[group - 1]; }
     void ready(KernelRunner& runner, std::size_t group) const;
+    void need(KernelRunner& runner, std::size_t group) const;
 
     GptStage::Options options_;
     StageSlice slice_;
@@ -69,7 +73,7 @@ private:
     std::optional<HeadLayer> head_;
     std::vector<Layer> layers_;
     std::optional<EmbeddingLayer> embedding_;
-    std::vector<std::size_t> ends_; ///< of the gradients of head, each layer from the last on, embedding
+    std::vector<std::size_t> ends_; ///< groups of gradients: head, each layer from the last on, embedding
     std::vector<Slot> slots_;
     std::optional<Slot> evaluation_;
     std::optional<Again> again_;

@@ -28,7 +28,8 @@ PipelineRunner::PipelineRunner(
         .backward = recorder.name("backward"),
         .weights = recorder.name("weight gradients"),
         .data = recorder.name("load batch"),
-        .waitForSums = recorder.name("wait for gradient sums") }
+        .waitForSums = recorder.name("wait for gradient sums"),
+        .waitForWeights = recorder.name("wait for weights") }
 {
     const Schedule& schedule = options_.schedule;
     for (int chunk = 0; chunk < schedule.chunks; ++chunk)
@@ -44,8 +45,13 @@ PipelineRunner::PipelineRunner(
         activationsOut_.emplace(linkTo(stageAfter(), Channel::Activations), depth);
         gradientsIn_.emplace(linkTo(stageAfter(), Channel::Gradients), kReceivesAhead);
     }
-    if (options_.data && !options_.isNaive)
-        buckets_.emplace(communicator_, *options_.data, stage_.gradients(), options_.bucketFloats);
+    if (options_.data && !options_.isNaive) {
+        const std::vector<Segment> buckets = cutBuckets(stage_.gradientEnds(), options_.bucketFloats);
+        buckets_.emplace(communicator_, *options_.data, stage_.gradients(), buckets,
+            options_.shardsOptimizer ? GradientBuckets::Sum::OwnPart : GradientBuckets::Sum::Whole);
+        if (options_.shardsOptimizer)
+            weights_.emplace(communicator_, *options_.data, stage_.values(), buckets);
+    }
     stage_.setHooks(hooks());
 }
 
@@ -63,6 +69,7 @@ StageHooks PipelineRunner::hooks()
                 if (sumsGradients_ && buckets_)
                     buckets_->ready(end);
             },
+        .weightsNeeded = [this](std::size_t begin, std::size_t end) { needWeights(begin, end); },
         .overTensorParts
         = [this](TensorOp op, std::span<float> data, const char* name) { return overTensorParts(op, data, name); } };
 }
@@ -194,6 +201,22 @@ void PipelineRunner::finishSums()
     }
     for (const Parameter& parameter : stage_.parameters())
         communicator_.wait(communicator_.allReduce(parameter.gradient, *options_.data, "gradients"));
+}
+
+void PipelineRunner::gatherWeights(std::size_t bucket)
+{
+    if (weights_)
+        weights_->start(bucket);
+}
+
+void PipelineRunner::finishWeights() { needWeights(0, stage_.values().size()); }
+
+void PipelineRunner::needWeights(std::size_t begin, std::size_t end)
+{
+    if (!weights_ || weights_->isHere(begin, end))
+        return;
+    const OpenSpan span = recorder_.range({ .name = names_.waitForWeights, .kind = RangeKind::Communication });
+    weights_->need(begin, end);
 }
 
 double PipelineRunner::sumOverStages(double share)

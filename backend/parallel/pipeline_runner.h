@@ -4,6 +4,7 @@
 #include "backend/model/gpt_stage.h"
 #include "backend/parallel/gradient_buckets.h"
 #include "backend/parallel/hidden_exchange.h"
+#include "backend/parallel/weight_gather.h"
 #include "backend/schedule/schedule.h"
 #include "tracing/record/recorder.h"
 
@@ -23,11 +24,12 @@ public:
         int stage = 0;
         std::vector<int> stageRanks; ///< world ranks of this replica's stages, in order
         GroupId pipeline{};
-        GroupId clip{}; ///< this replica's ranks
+        GroupId clip{}; ///< this replica's ranks; all ranks where the optimizer's state is sharded
         std::optional<GroupId> data; ///< absent with one replica
         std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
         StageHooks also{}; ///< betweenKernels and insideKernel of somebody else
+        bool shardsOptimizer = false; ///< each replica gets the sums of its ownParts() of the buckets, and updates them
         bool isNaive = false; ///< no buckets: each tensor's gradient is summed after the backward pass, one by one
     };
     /// Makes a micro-batch's input (needed by the first stage) and targets (by the last).
@@ -41,6 +43,12 @@ public:
     /// this replica's tokens on the last stage (on each tensor-parallel rank), 0 elsewhere. Gradients are those of
     /// lossScale * summed loss.
     double trainStep(const BatchSource& source, float lossScale);
+
+    /// Where the optimizer's state is sharded: this replica has updated its part of the bucket, all need it. The next
+    /// forward pass waits for what it reads.
+    void gatherWeights(std::size_t bucket);
+    /// Waits for all of them, before anybody else reads the weights.
+    void finishWeights();
 
     /// Forward only; gives the summed loss of `microBatches` on the last stage, 0 elsewhere.
     double evaluate(int microBatches, const BatchSource& source);
@@ -79,6 +87,7 @@ private:
     /// Gradients of what tensor parts hold alike but compute in parts.
     void sumTensorSummands();
     TensorWait overTensorParts(TensorOp op, std::span<float> data, const char* name);
+    void needWeights(std::size_t begin, std::size_t end);
     StageHooks hooks();
     int slotOf(const Action& action) const
     {
@@ -92,11 +101,12 @@ private:
     std::optional<Inbox> activationsIn_, gradientsIn_;
     std::optional<Outbox> activationsOut_, gradientsOut_;
     std::optional<GradientBuckets> buckets_;
+    std::optional<WeightGather> weights_;
     std::vector<int> slots_; ///< of each chunk
     bool sumsGradients_ = false; ///< a chunk's last backward pass of the step is under way
     tracing::BubblePhase phase_ = tracing::BubblePhase::Fill;
     struct Names {
-        tracing::LocalName microBatch, forward, backward, weights, data, waitForSums;
+        tracing::LocalName microBatch, forward, backward, weights, data, waitForSums, waitForWeights;
     } names_;
 };
 

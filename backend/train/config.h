@@ -21,6 +21,7 @@ struct Config {
         std::string schedule = "1f1b";
         int chunks = 2; ///< see chunksPerStage()
         int bucketKb = 1024;
+        int zero = 0;
         std::string comm = "overlapped";
         bool sequenceParallel = false;
     } parallel;

@@ -50,6 +50,8 @@ const std::vector<ConfigKey>& table()
             1000 },
         { "parallel.bucket_kb", "kB (1024 bytes) of gradients that the replicas sum in one all-reduce",
             RS_FIELD(int, parallel.bucketKb), 1, 1 << 20 },
+        { "parallel.zero", "1: each replica keeps the optimizer's state of its own share of the weights alone (ZeRO-1)",
+            RS_FIELD(int, parallel.zero), 0, 1 },
         { "parallel.comm",
             "how replicas sum gradients: in buckets that overlap the backward pass, or after it, tensor by tensor",
             RS_FIELD(std::string, parallel.comm), 0, 0, { "overlapped", "naive" } },

@@ -68,6 +68,13 @@ void checkDevice(const Config& config, std::vector<std::string>& problems)
         problems.push_back(fmt::format("train.device = cuda: {}; allowed here is auto, cpu", whyNoGpu()));
 }
 
+void checkZero(const Config& config, std::vector<std::string>& problems)
+{
+    if (config.parallel.zero > 0 && config.parallel.comm == "naive")
+        problems.emplace_back(
+            "parallel.zero = 1: shares are cut from buckets; allowed with parallel.comm = naive is 0");
+}
+
 void checkSchedule(const Config& config, std::vector<std::string>& problems)
 {
     if (config.parallel.schedule == "zb-h1" && config.train.recompute != "none")
@@ -155,6 +162,7 @@ std::vector<std::string> problemsOf(const Config& config)
     if (const auto mesh = Mesh::create(config.meshSizes()); !mesh)
         problems.push_back(mesh.error().message());
     checkModel(config, problems);
+    checkZero(config, problems);
     checkSchedule(config, problems);
     checkLinks(config, problems);
     checkFaults(config, problems);
@@ -209,7 +217,8 @@ Layout layOut(const Config& config)
                 + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, part, recomputeOf(config)));
         }
         plan.weightBytes = 8 * plan.parameters;
-        plan.optimizerBytes = 8 * plan.parameters;
+        // To within a few bytes: each bucket of gradients is divided for itself.
+        plan.optimizerBytes = 8 * plan.parameters / (config.parallel.zero > 0 ? config.parallel.dp : 1);
         layout.ranks.push_back(std::move(plan));
     }
     return layout;

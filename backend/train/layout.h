@@ -18,7 +18,7 @@ struct RankPlan {
     std::vector<GptStage::Options::Chunk> chunks;
     std::int64_t parameters = 0;
     std::int64_t weightBytes = 0; ///< values and gradients
-    std::int64_t optimizerBytes = 0; ///< AdamW's two moments
+    std::int64_t optimizerBytes = 0; ///< AdamW's two moments, or this replica's share of them
     std::int64_t activationBytes = 0; ///< micro-batches that the schedule keeps at once
 
     std::int64_t bytes() const { return weightBytes + optimizerBytes + activationBytes; }

@@ -39,12 +39,24 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         .data = std::nullopt,
         .tensor = std::nullopt,
         .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float),
+        .shardsOptimizer = config.parallel.zero > 0,
         .isNaive = config.parallel.comm == "naive" };
+    if (options.shardsOptimizer)
+        options.clip = groups.world; // each rank has its own part of the norm
     if (config.parallel.dp > 1)
         options.data = groups.data;
     if (config.parallel.tp > 1)
         options.tensor = groups.tensor;
     return options;
+}
+
+/// What this rank updates of its stage's values.
+std::vector<Segment> shardsOf(
+    const Config& config, const PipelineRunner::Options& options, GptStage& stage, int replica)
+{
+    if (config.parallel.dp == 1 || !options.shardsOptimizer)
+        return { { 0, stage.values().size() } };
+    return ownParts(cutBuckets(stage.gradientEnds(), options.bucketFloats), replica, config.parallel.dp);
 }
 
 Optimizer::Settings optimizerSettings(const Config& config)
@@ -108,7 +120,8 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
     , peakFlops_(peakFlops)
     , stage_(stageOptions(config, place_), recorder)
     , runner_(withFaults(runnerOptions(config, mesh, communicator.rank(), groups)), stage_, communicator, recorder)
-    , optimizer_(optimizerSettings(config), stage_, recorder)
+    , optimizer_(optimizerSettings(config), stage_,
+          shardsOf(config, runnerOptions(config, mesh, communicator.rank(), groups), stage_, place_.dp), recorder)
     , names_{ .step = recorder.name("step"),
         .optimizer = recorder.name("optimizer"),
         .validation = recorder.name("validation"),
@@ -116,6 +129,7 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
         .heldOutLoss = recorder.name("held-out loss [nats]"),
         .tokens = recorder.name("throughput [tokens/s]"),
         .memory = recorder.name("memory [bytes]"),
+        .optimizerState = recorder.name("optimizer state [bytes]"),
         .cpu = recorder.name("cpu [cores]"),
         .gradientNorm = recorder.name("gradient norm") }
 {
@@ -124,8 +138,8 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
 void Trainer::keepCheckpoints(const std::string& run, int attempt, Checkpointer::Listener listener)
 {
     checkpointer_.emplace(checkpointSettings(config_, run, attempt),
-        trainingState(stage_.parameters(), optimizer_.moment1(), optimizer_.moment2(), place_, config_.meshSizes()),
-        communicator_, groups_.world, recorder_);
+        trainingState(stage_.parameters(), optimizer_, place_, config_.meshSizes()), communicator_, groups_.world,
+        recorder_);
     checkpointer_->setListener(std::move(listener));
 }
 
@@ -190,6 +204,7 @@ RunEnd Trainer::run(const Hooks& hooks)
             validate(stepsDone_, hooks);
         saveIfDue(stepsDone_, outcome);
     }
+    runner_.finishWeights();
     if (checkpointer_)
         checkpointer_->finish();
     return end.value_or(RunEnd::Complete);
@@ -201,8 +216,10 @@ void Trainer::saveIfDue(std::int64_t stepsDone, const StepOutcome& outcome)
     if (!checkpointer_)
         return;
     const bool isLast = outcome.end || stepsDone == config_.train.steps;
-    if (outcome.saves || (every > 0 && (stepsDone % every == 0 || isLast)))
+    if (outcome.saves || (every > 0 && (stepsDone % every == 0 || isLast))) {
+        runner_.finishWeights();
         checkpointer_->save(stepsDone);
+    }
 }
 
 bool Trainer::isDueForValidation(std::int64_t stepsDone) const
@@ -250,7 +267,7 @@ void Trainer::update(std::int64_t number, StepReport& report)
         { .name = names_.optimizer, .kind = RangeKind::Optimizer, .step = static_cast<std::uint32_t>(number) });
     report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm(place_.tp == 0)));
     if (std::isfinite(report.gradientNorm))
-        optimizer_.update(number - 1, report.gradientNorm);
+        optimizer_.update(number - 1, report.gradientNorm, [this](std::size_t shard) { runner_.gatherWeights(shard); });
 }
 
 void Trainer::agree(double lossSum, const Hooks& hooks, StepOutcome& outcome)
@@ -301,6 +318,8 @@ void Trainer::validate(std::int64_t stepsDone, const Hooks& hooks)
 void Trainer::count(const StepReport& report, double cpuCores)
 {
     recorder_.counter(names_.memory, static_cast<double>(residentBytes()));
+    recorder_.counter(names_.optimizerState,
+        static_cast<double>(optimizer_.moment1().size_bytes() + optimizer_.moment2().size_bytes()));
     recorder_.counter(names_.cpu, cpuCores);
     if (communicator_.rank() != 0)
         return;

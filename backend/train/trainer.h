@@ -98,7 +98,8 @@ private:
     std::int64_t stepsDone_ = 0;
     std::optional<Checkpointer> checkpointer_;
     struct Names {
-        tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, cpu, gradientNorm;
+        tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, optimizerState, cpu,
+            gradientNorm;
     } names_;
 };
 

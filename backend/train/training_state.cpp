@@ -1,19 +1,50 @@
 #include "backend/train/training_state.h"
 
+#include <algorithm>
+
 namespace rankscope::backend {
 
 namespace {
 
-/// A tensor that is held in part lies in the whole as one stretch for each place of the outer axes.
-void append(std::vector<StateSlice>& slices, const std::string& name, const TensorCut& cut, std::span<float> data)
+/// Slices of tensors that all tensor-parallel ranks hold whole, and of those that each holds a part of.
+struct Slices {
+    std::vector<StateSlice> whole, cut;
+};
+
+/// Floats [begin, begin + data.size()) of what this rank holds of a tensor. A part lies in the whole as one stretch for
+/// each place of the outer axes.
+void append(Slices& slices, const std::string& name, const TensorCut& cut, std::size_t begin, std::span<float> data)
 {
     if (cut.isWhole()) {
-        slices.push_back({ name, 0, data });
+        slices.whole.push_back({ name, begin, data });
         return;
     }
     const std::size_t stretch = cut.length * cut.inner;
-    for (std::size_t outer = 0; outer < cut.outer; ++outer)
-        slices.push_back({ name, (outer * cut.axis + cut.begin) * cut.inner, data.subspan(outer * stretch, stretch) });
+    while (!data.empty()) {
+        const std::size_t outer = begin / stretch, within = begin % stretch;
+        const std::span<float> piece = data.first(std::min(stretch - within, data.size()));
+        slices.cut.push_back({ name, (outer * cut.axis + cut.begin) * cut.inner + within, piece });
+        data = data.subspan(piece.size());
+        begin += piece.size();
+    }
+}
+
+void append(Slices& slices, const Parameter& parameter, Optimizer& optimizer)
+{
+    const std::size_t end = parameter.offset + parameter.value.size();
+    std::size_t moments = 0; // where the shard's begin
+    for (const Segment& shard : optimizer.shards()) {
+        const std::size_t first = std::max(shard.begin, parameter.offset);
+        const std::size_t last = std::min(shard.begin + shard.count, end);
+        if (first < last) {
+            const std::size_t at = moments + first - shard.begin, count = last - first;
+            append(slices, "moment1/" + parameter.name, parameter.cut, first - parameter.offset,
+                optimizer.moment1().subspan(at, count));
+            append(slices, "moment2/" + parameter.name, parameter.cut, first - parameter.offset,
+                optimizer.moment2().subspan(at, count));
+        }
+        moments += shard.count;
+    }
 }
 
 void append(std::vector<StateSlice>& slices, const std::vector<StateSlice>& more)
@@ -23,23 +54,27 @@ void append(std::vector<StateSlice>& slices, const std::vector<StateSlice>& more
 
 } // namespace
 
-Checkpointer::State trainingState(std::span<const Parameter> parameters, std::span<float> moment1,
-    std::span<float> moment2, const MeshPlace& place, const MeshSizes& sizes)
+Checkpointer::State trainingState(
+    std::span<const Parameter> parameters, Optimizer& optimizer, const MeshPlace& place, const MeshSizes& sizes)
 {
-    std::vector<StateSlice> whole, cut;
+    Slices values, moments;
     for (const Parameter& parameter : parameters) {
-        std::vector<StateSlice>& slices = parameter.cut.isWhole() ? whole : cut;
-        const std::size_t floats = parameter.value.size();
-        append(slices, "value/" + parameter.name, parameter.cut, parameter.value);
-        append(slices, "moment1/" + parameter.name, parameter.cut, moment1.subspan(parameter.offset, floats));
-        append(slices, "moment2/" + parameter.name, parameter.cut, moment2.subspan(parameter.offset, floats));
+        append(values, "value/" + parameter.name, parameter.cut, 0, parameter.value);
+        append(moments, parameter, optimizer);
     }
     const auto dp = static_cast<std::size_t>(sizes.dp), tp = static_cast<std::size_t>(sizes.tp);
-    const auto replica = static_cast<std::size_t>(place.dp);
-    Checkpointer::State state{ .held = whole,
-        .written = shareOf(whole, replica * tp + static_cast<std::size_t>(place.tp), dp * tp) };
-    append(state.held, cut);
-    append(state.written, shareOf(cut, replica, dp));
+    const auto replica = static_cast<std::size_t>(place.dp), part = static_cast<std::size_t>(place.tp);
+    Checkpointer::State state;
+    const auto add = [&](const Slices& slices, std::size_t holder, std::size_t holders) {
+        append(state.held, slices.whole);
+        append(state.held, slices.cut);
+        append(state.written, shareOf(slices.whole, holder * tp + part, holders * tp));
+        append(state.written, shareOf(slices.cut, holder, holders));
+    };
+    add(values, replica, dp);
+    // Shards of the moments differ from replica to replica; whole ones are the same on each.
+    const bool isSharded = optimizer.moment1().size() < floatsOf(values.whole) + floatsOf(values.cut);
+    add(moments, isSharded ? 0 : replica, isSharded ? 1 : dp);
     return state;
 }
 

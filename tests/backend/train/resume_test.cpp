@@ -149,6 +149,39 @@ TEST(Training, ACheckpointOfInterleavedStagesGoesOnWithZeroBubbles)
         EXPECT_NEAR(resumed.losses[i], truth.losses[6 + i], 1e-4 * truth.losses[6 + i]) << "at " << i;
 }
 
+TEST(Training, ShardedMomentsGoOnBitForBit)
+{
+    const support::TemporaryDirectory truthDir, dir;
+    Config config = tinyConfig({ .dp = 2, .tp = 2 }, truthDir.path().string());
+    config.parallel.zero = 1;
+    const Outcome truth = train(config, 0);
+    config.checkpoint.dir = dir.path().string();
+    train(config, 0, 6);
+    EXPECT_EQ(train(config, 1).losses, fromStep(truth.losses, 6));
+}
+
+TEST(Training, ShardedMomentsGoOnInOtherShards)
+{
+    const support::TemporaryDirectory truthDir, dir;
+    const Outcome truth = train(tinyConfig({}, truthDir.path().string()), 0);
+    struct Attempt {
+        MeshSizes sizes;
+        int zero, until;
+    };
+    int attempt = 0;
+    for (const auto& [sizes, zero, until] : { Attempt{ { .dp = 2, .tp = 2 }, 1, 3 },
+             Attempt{ { .dp = 4, .pp = 2 }, 1, 6 }, Attempt{ { .tp = 2 }, 0, 9 } }) {
+        Config config = tinyConfig(sizes, dir.path().string());
+        config.parallel.zero = zero;
+        const Outcome outcome = train(config, attempt++, until);
+        ASSERT_EQ(outcome.restored, until - 3);
+        for (std::size_t i = 0; i < outcome.losses.size(); ++i) {
+            const double expected = truth.losses[static_cast<std::size_t>(until - 3) + i];
+            EXPECT_NEAR(outcome.losses[i], expected, 1e-4 * expected) << "until " << until << " at " << i;
+        }
+    }
+}
+
 TEST(Checkpointing, ATimeLimitLeavesACheckpointOfTheLastStep)
 {
     const support::TemporaryDirectory dir;

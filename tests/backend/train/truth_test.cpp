@@ -38,6 +38,13 @@ void schedule(Config& config, const char* name, int dp, int pp)
     config.parallel.schedule = name;
 }
 
+void zero(Config& config, const char* name, int dp, int tp, int pp)
+{
+    spread(config, dp, tp, pp);
+    config.parallel.schedule = name;
+    config.parallel.zero = 1;
+}
+
 const Case kCases[] = {
     { "dp2", [](Config& c) { spread(c, 2, 1, 1); } },
     { "dp4", [](Config& c) { spread(c, 4, 1, 1); } },
@@ -47,6 +54,11 @@ const Case kCases[] = {
     { "tp2", [](Config& c) { spread(c, 1, 2, 1); } },
     { "tp2pp2", [](Config& c) { spread(c, 1, 2, 2); } },
     { "dp2tp2", [](Config& c) { spread(c, 2, 2, 1); } },
+    { "dp2zero", [](Config& c) { zero(c, "1f1b", 2, 1, 1); } },
+    { "dp4zero", [](Config& c) { zero(c, "1f1b", 4, 1, 1); } },
+    { "dp2tp2zero", [](Config& c) { zero(c, "1f1b", 2, 2, 1); } },
+    { "interleavedDp2zero", [](Config& c) { zero(c, "interleaved", 2, 1, 2); } },
+    { "zeroBubbleDp2Tp2zero", [](Config& c) { zero(c, "zb-h1", 2, 2, 2); } },
     { "dp2naive",
         [](Config& c) {
             spread(c, 2, 1, 1);
@@ -173,6 +185,18 @@ TEST(Training, TheNaiveBaselineChangesNoBitOfTwoReplicas)
     const Outcome overlapped = train(config, 5).front();
     config.parallel.comm = "naive";
     EXPECT_EQ(train(config, 5).front().losses, overlapped.losses);
+}
+
+TEST(Training, ShardingTheOptimizerChangesNoBitOfTwoReplicas)
+{
+    // Without clipping: the norm is summed in another order.
+    Config config = tinyConfig(2, 1);
+    config.optimizer.clip = 0;
+    const Outcome whole = train(config).front();
+    config.parallel.zero = 1;
+    const Outcome sharded = train(config).front();
+    EXPECT_EQ(sharded.losses, whole.losses);
+    EXPECT_EQ(sharded.heldOut, whole.heldOut);
 }
 
 TEST(Training, OneRanksStopEndsAllAfterTheSameStep)
