@@ -6,6 +6,7 @@
 #include "tracing/collector/collector.h"
 #include "tracing/import/import_cache.h"
 #include "tracing/import/trace_format.h"
+#include "tracing/model/shell_quote.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,9 @@ Result<std::string> imported(const std::vector<std::string>& paths)
             lost += loss.count;
         sayNote(fmt::format("{}: imported {} of {} ranks, {} events; {}", path, cached->report.ranks,
             cached->report.worldSize, cached->report.events,
-            lost > 0 ? "rankscope info lists what was lost or repaired" : "nothing was lost"));
+            lost > 0 ? fmt::format("rankscope info {} lists what was lost or repaired",
+                shellQuoted(paths.size() == 1 ? paths.front() : cached->path))
+                     : "nothing was lost"));
     }
     return cached->path;
 }

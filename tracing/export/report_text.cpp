@@ -16,16 +16,6 @@ constexpr std::size_t kReportColumns = 100;
 constexpr std::size_t kTopKernels = 12;
 using Align = TextTable::Align;
 
-std::string stepsText(const RunAnalysis& run)
-{
-    if (run.steps.empty())
-        return "no steps";
-    const std::int64_t first = run.steps.front().step;
-    const std::int64_t last = run.steps.back().step;
-    const std::string which = first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-    return fmt::format("{} ({})", plural(std::ssize(run.steps), "step"), which);
-}
-
 std::string clockText(const RunAnalysis& run)
 {
     std::int64_t errorNs = 0;
@@ -115,9 +105,8 @@ std::string collectiveTableText(const RunAnalysis& run)
         { "transfer" }, { "algbw GB/s" }, { "busbw GB/s" }, { "late", Align::Left } });
     for (const CollectiveRow& row : run.collectives) {
         table.add({ std::string(toString(row.op)), std::string(toString(row.dimension)), countText(row.count),
-            bytesText(row.bytes), timeText(row.waitNs), timeText(row.transferNs), fmt::format("{:.3f}", row.algbwGBps),
-            fmt::format("{:.3f}", row.busbwGBps),
-            row.lateRank ? fmt::format("rank {}, {}x", *row.lateRank, row.lateCount) : "-" });
+            bytesText(row.bytes), timeText(row.waitNs), timeText(row.transferNs), gbpsText(row.algbwGBps),
+            gbpsText(row.busbwGBps), row.lateRank ? fmt::format("rank {}, {}x", *row.lateRank, row.lateCount) : "-" });
     }
     return table.empty() ? std::string() : "Collectives: wait and transfer summed over ranks\n" + table.text();
 }
@@ -296,7 +285,8 @@ std::string runLine(const RunAnalysis& run)
     if (!device.empty())
         device += ", ";
     return fmt::format("{}: {} of {}, {}, {}{}, {}", run.facts.run.name, run.facts.ranks.size(),
-        plural(run.facts.run.worldSize, "rank"), stepsText(run), device, run.facts.run.source, clockText(run));
+        plural(run.facts.run.worldSize, "rank"), stepsText(run.steps, run.allSteps), device, run.facts.run.source,
+        clockText(run));
 }
 
 std::string reportText(const RunAnalysis& run)

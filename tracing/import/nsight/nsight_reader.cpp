@@ -5,6 +5,7 @@
 #include "tracing/import/nsight/export_units.h"
 #include "tracing/import/nsight/mpi_tables.h"
 #include "tracing/import/nsight/nccl_linker.h"
+#include "tracing/model/shell_quote.h"
 
 #include <algorithm>
 #include <array>
@@ -429,8 +430,8 @@ void NsightReader::finish()
 std::string nsightExportCommand(const std::string& path)
 {
     const std::string stem = std::filesystem::path(path).replace_extension().string();
-    return "nsys export --type sqlite --lazy=false --include-json true --force-overwrite true -o '" + stem
-        + ".sqlite' '" + stem + ".nsys-rep'";
+    return "nsys export --type sqlite --lazy=false --include-json true --force-overwrite true -o "
+        + shellQuoted(stem + ".sqlite") + " " + shellQuoted(stem + ".nsys-rep");
 }
 
 Result<std::vector<SourceTrace>> readNsightExport(const std::string& path, const ReadProgressCallback& progress)

@@ -240,8 +240,8 @@ TEST_F(Nsight, UnfinishedExportsAndReportsAreAnsweredWithTheCommandThatMakesOne)
         const auto refused = readTraceFile(path(name));
         ASSERT_FALSE(refused);
         EXPECT_NE(refused.error().message().find(
-                      "nsys export --type sqlite --lazy=false --include-json true --force-overwrite true -o '"
-                      + path("job.sqlite") + "' '" + path("job.nsys-rep") + "'"),
+                      "nsys export --type sqlite --lazy=false --include-json true --force-overwrite true -o "
+                      + path("job.sqlite") + " " + path("job.nsys-rep")),
             std::string::npos)
             << refused.error().message();
         EXPECT_EQ(refused.error().message().find('\n'), std::string::npos);
