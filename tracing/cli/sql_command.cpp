@@ -136,7 +136,7 @@ int sqlCommand(const SqlArguments& arguments)
     const TraceReader::SqlSink sink = arguments.csv ? csvSink() : arguments.json ? rows.sink() : table.sink();
     if (const Status done = reader->sql(arguments.text, sink); !done) {
         sayError(done.error().in("sql").message());
-        return kWrongUsage;
+        return reader->sqlFailedOnFile() ? kUnreadableInput : kWrongUsage;
     }
     if (arguments.json) {
         rows.json.endArray().endObject();

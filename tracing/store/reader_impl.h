@@ -36,6 +36,7 @@ struct TraceReader::Impl {
 
     std::string path;
     Permission permission = Permission::Analysis; ///< before database, which reads it
+    bool sqlFailedOnFile = false;
     Database database;
     StatementCache statements; ///< by their text: literals
     std::map<std::pair<std::int32_t, BlockKind>, CachedIndex> indexes;

@@ -147,6 +147,23 @@ Result<Statement> prepareOne(const Database& database, const std::string& text)
     return query;
 }
 
+/// What no other query would make better.
+bool isAboutTheFile(int code)
+{
+    switch (code & 0xff) { // the rest of an extended code says more closely what happened
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_FORMAT:
+    case SQLITE_PROTOCOL:
+    case SQLITE_BUSY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 } // namespace
 
 void guard(const Database& database, const Permission& permission)
@@ -156,16 +173,23 @@ void guard(const Database& database, const Permission& permission)
 
 Status TraceReader::sql(const std::string& text, const SqlSink& sink)
 {
+    bool asked = false;
     auto done = impl_->inSnapshot<Done>([&]() -> Status {
+        asked = true;
         // Not during the call's own BEGIN and COMMIT.
         impl_->permission = Permission::Person;
         auto query = prepareOne(impl_->database, text);
         auto handed = query ? handOut(*query, sink) : Status(query.error());
+        impl_->sqlFailedOnFile = !handed && isAboutTheFile(impl_->database.lastCode());
         impl_->permission = Permission::Analysis;
         return handed;
     });
+    if (!done && !asked)
+        impl_->sqlFailedOnFile = true; // not even its snapshot could be had
     return done;
 }
+
+bool TraceReader::sqlFailedOnFile() const { return impl_->sqlFailedOnFile; }
 
 std::optional<std::string> TraceReader::kept(std::string_view analysis, int version, std::string_view key)
 {

@@ -82,6 +82,8 @@ public:
             row; ///< false: stop
     };
     Status sql(const std::string& text, const SqlSink& sink);
+    /// Whether the last sql() failed because of the file (damaged, gone), not because of the query.
+    bool sqlFailedOnFile() const;
 
     /// Results of an analysis, kept in the file under its name, its version and a key of its parameters. keep() does
     /// nothing where the file cannot be written: losing a cached result costs time only.
