@@ -1,5 +1,6 @@
 #include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
+#include "tracing/cli/output_path.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/collector/collector.h"
 
@@ -65,6 +66,10 @@ private:
 int collectCommand(const CollectArguments& arguments)
 {
     installSignals();
+    if (const Status good = checkOutput("--out", arguments.out); !good) {
+        sayError(good.error().message());
+        return kWrongUsage;
+    }
     ProgressReport report;
     CollectOptions options;
     options.sessionDir = arguments.session;

@@ -1,8 +1,10 @@
 #include "tracing/cli/commands.h"
 #include "tracing/cli/import_progress.h"
+#include "tracing/cli/output_path.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/import/import_cache.h"
 #include "tracing/import/importer.h"
+#include "tracing/model/shell_quote.h"
 
 #include <fmt/format.h>
 
@@ -37,13 +39,10 @@ std::string refusal(const ImportArguments& arguments, const std::string& out)
         if (fs::equivalent(input, out, error))
             return fmt::format("--out {} is an input; give another name", out);
     }
-    if (fs::is_directory(out, error))
-        return fmt::format("--out {} is a folder; name a file in it", out);
+    if (const Status good = checkOutput("--out", out); !good)
+        return good.error().message();
     if (fs::exists(out, error) && fs::file_size(out, error) > 0 && !isRunFile(out))
         return fmt::format("--out {} exists and is no run file; give another name", out);
-    const fs::path folder = fs::path(out).parent_path();
-    if (!folder.empty() && !fs::is_directory(folder, error))
-        return fmt::format("--out {}: there is no folder {}", out, folder.string());
     return "";
 }
 
@@ -77,8 +76,8 @@ std::string lossesText(const ImportReport& report)
     for (std::size_t i = 0; i < std::min(kMostLines, report.losses.size()); ++i)
         text += fmt::format("  {} x {}: {}\n", report.losses[i].count, report.losses[i].kind, report.losses[i].detail);
     if (report.losses.size() > kMostLines)
-        text += fmt::format(
-            "  ... and {} more; rankscope info {} lists them\n", report.losses.size() - kMostLines, report.out);
+        text += fmt::format("  ... and {} more; rankscope info {} lists them\n", report.losses.size() - kMostLines,
+            shellQuoted(report.out));
     return text;
 }
 

@@ -5,9 +5,12 @@
 #include "tracing/cli/launch/mpi_command.h"
 #include "tracing/cli/launch/run_plan.h"
 #include "tracing/cli/launch/session_directory.h"
+#include "tracing/cli/older_run.h"
+#include "tracing/cli/output_path.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/cli/training.h"
 #include "tracing/collector/collector.h"
+#include "tracing/model/shell_quote.h"
 #include "tracing/store/trace_reader.h"
 
 #include <fmt/format.h>
@@ -72,18 +75,16 @@ Status checkPlan(const RunPlan& plan)
         + (more > 0 ? fmt::format(" (and {})", plural(std::ssize(plan.errors) - 1, "more problem")) : ""));
 }
 
-/// Where the run goes: what was asked for, else the first free of run.rsdb, run-2.rsdb, ... A run file of that name is
-/// replaced, anything else is left alone.
+/// Where the run goes: what was asked for, else the first free of run.rsdb, run-2.rsdb, ... A run file of that name may
+/// be replaced, anything else is left alone.
 Result<fs::path> chooseOutput(const std::string& asked)
 {
     std::error_code error;
     fs::path out = asked.empty() ? "run.rsdb" : asked;
     for (int number = 2; asked.empty() && fs::exists(out, error); ++number)
         out = fmt::format("run-{}.rsdb", number);
-    const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
-    if (access(folder.c_str(), W_OK) != 0)
-        return Error(
-            fmt::format("--out {}: the folder {} cannot be written; choose another", out.string(), folder.string()));
+    if (const Status good = checkOutput("--out", out.string()); !good)
+        return good.error();
     if (!fs::exists(out, error))
         return out;
     if (const auto old = TraceReader::open(out.string()); !old && fs::file_size(out, error) > 0)
@@ -91,8 +92,6 @@ Result<fs::path> chooseOutput(const std::string& asked)
             "--out {}: exists and is not a run file that this program can replace; choose another", out.string()));
     if (const auto busy = isBeingRecorded(out.string()); busy && *busy)
         return Error(fmt::format("--out {}: another training is recording into it; choose another", out.string()));
-    for (const char* suffix : { "", "-wal", "-shm" })
-        fs::remove(out.string() + suffix, error);
     return out;
 }
 
@@ -154,29 +153,40 @@ int exitCodeOf(const Training& training, int mpirunCode, int collectorCode)
     return mpirunCode != 0 || collectorCode != 0 ? kOwnFault : kGood;
 }
 
-void sayHowItEnded(const Training& training, const Preparation& ready, int mpirunCode, int collectorCode)
+void sayHowItEnded(
+    const Training& training, const Preparation& ready, int mpirunCode, int collectorCode, bool isOlderBack)
 {
+    const std::string file = shellQuoted(ready.out.string());
     if (mpirunCode != 0 && !training.wasKilled()) {
         for (const std::string& line : training.whatMpiSaid())
             sayNote(line);
-        sayError(fmt::format(
-            "the ranks ended with code {}; what they recorded until then is in {}", mpirunCode, ready.out.string()));
+        sayError(fmt::format("the ranks ended with code {}; {} {}", mpirunCode,
+            isOlderBack ? "nothing was replaced:" : "what they recorded until then is in",
+            isOlderBack ? file + " is the run that was there before" : file));
+    } else if (isOlderBack) {
+        sayNote(fmt::format("stopped before the first step; {} is the run that was there before", file));
     }
+    if (isOlderBack)
+        return;
     if (collectorCode != 0)
         sayError(fmt::format("the recording is not whole: the collector ended with code {}", collectorCode));
     std::error_code ignored;
     if (!fs::exists(ready.out, ignored))
         return;
     sayNote(fmt::format("{} ({})\n  rankscope report {}\n  rankscope open {}", ready.out.string(),
-        bytesText(static_cast<std::int64_t>(fs::file_size(ready.out, ignored))), ready.out.string(),
-        ready.out.string()));
+        bytesText(static_cast<std::int64_t>(fs::file_size(ready.out, ignored))), file, file));
 }
 
 int trainInSession(const TrainArguments& arguments, const Preparation& ready, const fs::path& sessionDir)
 {
+    auto older = OlderRun::setAside(ready.out);
+    if (!older) {
+        sayError(older.error().message());
+        return kWrongUsage;
+    }
     Training training({ mpiCall(ready.plan, ready.machine, sessionDir, ready.program, configWords(arguments)),
         collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps, ready.plan.restarts,
-        ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0 });
+        ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0, [&older] { older->drop(); } });
     if (const Status good = training.prepare(); !good) {
         sayError(good.error().message());
         return kOwnFault;
@@ -192,7 +202,9 @@ int trainInSession(const TrainArguments& arguments, const Preparation& ready, co
     const int collectorCode = training.finishCollector();
     if (!mpirunCode)
         return kOwnFault;
-    sayHowItEnded(training, ready, *mpirunCode, collectorCode);
+    const bool isOlderBack = older->isWaiting();
+    older->putBack();
+    sayHowItEnded(training, ready, *mpirunCode, collectorCode, isOlderBack);
     return exitCodeOf(training, *mpirunCode, collectorCode);
 }
 

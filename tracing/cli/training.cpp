@@ -241,8 +241,11 @@ bool Training::takeLines()
 
 void Training::show(const Stream& stream, const std::string& line)
 {
-    if (&stream == &output_)
+    if (&stream == &output_) {
         lastLine_ = std::chrono::steady_clock::now();
+        if (settings_.firstStep && line.find("\"step_ms\"") != std::string::npos)
+            std::exchange(settings_.firstStep, {})();
+    }
     if (&stream == &errors_) {
         if (const auto own = noise_.take(line)) {
             status_.clear();

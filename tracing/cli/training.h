@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ public:
         int restarts = 0; ///< of ranks that failed
         double hangSeconds = 0; ///< without a line from the ranks until they count as hung; 0: never
         bool rawLines = false; ///< the ranks' JSON lines instead of a status line
+        std::function<void()> firstStep{}; ///< called once, when the ranks have made it
     };
     explicit Training(Settings settings);
 

@@ -154,6 +154,32 @@ TEST_F(Train, LeavesAFileAloneThatIsNoRunFile)
     EXPECT_EQ(support::readText(note), "my thesis, the only copy of it, longer than a header of a database");
 }
 
+TEST_F(Train, TextThatTheRanksRefuseLeavesTheOlderRunWhereItIs)
+{
+    ASSERT_EQ(runRankscope(words({ "train.steps=3" })).exitCode, 0);
+    const std::string before = support::readText(out_);
+    const auto latin1 = directory_.write("latin1.txt", std::string(20'000, '\xe9')).string();
+    const auto refused = runRankscope(words({ "train.steps=3", "data.path=" + latin1 }));
+    EXPECT_EQ(refused.exitCode, 2) << refused.error;
+    EXPECT_NE(refused.error.find("not UTF-8 text"), std::string::npos) << refused.error;
+    EXPECT_NE(refused.error.find("nothing was replaced: " + out_), std::string::npos) << refused.error;
+    EXPECT_EQ(refused.error.find("rankscope report"), std::string::npos) << refused.error;
+    EXPECT_TRUE(support::readText(out_) == before);
+    EXPECT_FALSE(std::filesystem::exists(out_ + ".before"));
+    // An accepted one takes its place.
+    ASSERT_EQ(runRankscope(words({ "train.steps=4" })).exitCode, 0);
+    EXPECT_EQ(TraceReader::open(out_)->steps()->size(), 4U);
+    EXPECT_FALSE(std::filesystem::exists(out_ + ".before"));
+}
+
+TEST_F(Train, APlaceThatCannotBeWrittenIsWrongUsage)
+{
+    const auto outcome = runRankscope({ "train", "--out", "/proc/x", "data.path=" + data_ });
+    EXPECT_EQ(outcome.exitCode, 2) << outcome.error;
+    EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+    EXPECT_NE(outcome.error.find("--out /proc/x"), std::string::npos) << outcome.error;
+}
+
 TEST_F(Train, MoreRanksThanCoresRunAndSaySo)
 {
     // On a machine with many cores four ranks simply run.
