@@ -74,13 +74,13 @@ QString savingText(const RunLedger& run, const Saving* saving)
     const tracing::Prediction& replay = saving->prediction;
     if (replay.savedShare() < kWorthALine)
         return QStringLiteral("no gain");
-    const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(1, run.steps.size()));
+    const std::int64_t steps = std::max<std::int64_t>(1, run.countedSteps);
     const auto time = [steps](std::int64_t ns) { return text(tracing::timeText(ns / steps)); };
     const QString range = time(replay.lowNs) == time(replay.highNs)
         ? QString()
         : QStringLiteral(" (%1 to %2)").arg(time(replay.lowNs), time(replay.highNs));
     return QStringLiteral("%1 %2 → %3")
-               .arg(run.steps.empty() ? QStringLiteral("run") : QStringLiteral("step"), time(replay.baselineNs),
+               .arg(run.countedSteps == 0 ? QStringLiteral("run") : QStringLiteral("step"), time(replay.baselineNs),
                    time(replay.predictedNs))
         + range;
 }

@@ -1,9 +1,11 @@
 #include "tracing/analysis/remedy.h"
 
 #include "tracing/analysis/lateness.h"
+#include "tracing/analysis/replayed_time.h"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace rankscope::tracing {
 
@@ -40,9 +42,10 @@ std::vector<std::int64_t> timeBefore(
 
 } // namespace
 
-Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded)
+Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded, std::vector<Window> counted)
     : input_(input)
     , recorded_(recorded)
+    , counted_(std::move(counted))
     , times_(recorded.ranks.size())
 {
     std::size_t operations = 0;
@@ -59,7 +62,7 @@ Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult&
 Prediction Remedies::of(const ReplayChange& change) const
 {
     const ledger::ReplayResult result = ledger::replay(input_, recorded_, change);
-    const std::int64_t ns = result.end - result.begin;
+    const std::int64_t ns = replayedNs(input_, recorded_, change, result, counted_);
     return { baselineNs_, ns, ns, ns };
 }
 

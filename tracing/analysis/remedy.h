@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/analysis/ledger/replay.h"
+#include "tracing/model/rows.h"
 
 #include <array>
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace rankscope::tracing {
 
-/// What a run would last after a change, by replaying it (METRICS 6).
+/// What the counted steps of a run would last after a change, by replaying it (METRICS 6); without steps the run.
 struct Prediction {
-    std::int64_t baselineNs = 0; ///< as recorded: first begin to last end
+    std::int64_t baselineNs = 0; ///< as recorded
     std::int64_t predictedNs = 0;
     std::int64_t lowNs = 0; ///< shortest and longest by the choices that the change leaves open
     std::int64_t highNs = 0;
@@ -28,7 +29,9 @@ struct Prediction {
 /// A run that can be replayed with changes. Refers to what it is made of.
 class Remedies {
 public:
-    Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded);
+    /// `counted`: the stretches whose time is predicted, such as the counted steps; empty: from the first begin to the
+    /// last end of any operation.
+    Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded, std::vector<Window> counted = {});
 
     /// Beyond this many operations nothing is replayed: a replay would need gigabytes.
     static constexpr std::size_t kMostOperations = 2'000'000;
@@ -63,6 +66,7 @@ private:
 
     const ledger::LedgerInput& input_;
     const ledger::LedgerResult& recorded_;
+    std::vector<Window> counted_;
     bool canReplay_ = false;
     std::vector<std::array<std::int64_t, ledger::kLabelCount>> times_; ///< by rank index and label
     std::int64_t baselineNs_ = 0;

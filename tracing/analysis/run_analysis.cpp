@@ -1,11 +1,9 @@
 #include "tracing/analysis/run_analysis.h"
 
-#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/compute_share.h"
 #include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/load.h"
-
-#include <fmt/format.h>
+#include "tracing/model/interval.h"
 
 #include <algorithm>
 #include <limits>
@@ -26,17 +24,14 @@ Result<Done> chooseWindow(RunAnalysis& run, const AnalysisOptions& options)
         }
         return Done{};
     }
-    run.counted = options.steps ? options.steps : countedSteps(run.allSteps, run.facts.run.finished);
+    run.counted = options.steps ? options.steps : countedSteps(run.allSteps, run.facts.run);
     run.window = run.facts.window;
     if (!run.counted)
         return Done{};
-    run.steps = stepsIn(run.allSteps, *run.counted);
-    if (run.steps.empty()) {
-        if (run.allSteps.empty())
-            return Error("steps: this file has none; leave out --steps");
-        return Error(fmt::format("steps {}:{}: the file has steps {} to {}", run.counted->first, run.counted->last,
-            run.allSteps.front().step, run.allSteps.back().step));
-    }
+    auto steps = stepsAskedFor(run.allSteps, *run.counted);
+    if (!steps)
+        return steps.error();
+    run.steps = std::move(*steps);
     run.window = { run.steps.front().window.beginNs, run.steps.back().window.endNs };
     return Done{};
 }
@@ -277,7 +272,7 @@ Result<Done> analyseRanks(TraceReader& reader, const AnalysisOptions& options, R
     run.late = std::move(*late);
     run.gpuTime = ledger->source.gpuTime;
     run.savings = ledger->summary.savings;
-    run.savingSteps = run.facts.steps.empty() ? 0 : std::ssize(ledger->result.steps);
+    run.savingSteps = ledger->summary.countedSteps;
     return Done{};
 }
 

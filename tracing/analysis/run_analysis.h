@@ -41,7 +41,7 @@ struct RunAnalysis {
     std::vector<RankAnalysis> ranks; ///< by rank
     TimeSplit total; ///< sum over ranks
     std::vector<Lateness> late; ///< ranks that others wait for, by cost
-    std::vector<Saving> savings; ///< of the whole run
+    std::vector<Saving> savings; ///< of the steps that count when nobody asks for others
     std::int64_t savingSteps = 0; ///< steps that the savings are spread over; 0: the run has none
     std::vector<CollectiveRow> collectives;
     std::vector<KernelRow> kernels;
@@ -57,7 +57,8 @@ struct RunAnalysis {
     /// The denominator of every share: the ranks' time, less descheduled where ranks share cores.
     std::int64_t capacityNs() const;
     double shareOf(std::int64_t ns) const; ///< of capacityNs()
-    std::string_view capacityWord() const; ///< how the denominator is called: "GPU time", "rank time" or "rank time with a core"
+    std::string_view
+    capacityWord() const; ///< how the denominator is called: "GPU time", "rank time" or "rank time with a core"
 };
 
 struct AnalysisOptions {

@@ -143,6 +143,20 @@ void addSavings(RunLedger& run, const Remedies& remedies)
     }
 }
 
+std::vector<Window> countedStretches(const RunFacts& facts)
+{
+    const std::vector<StepSpan> all = tiledSteps(facts.steps);
+    const auto range = countedSteps(all, facts.run);
+    std::vector<Window> stretches;
+    for (const StepSpan& step : range ? stepsIn(all, *range) : std::vector<StepSpan>()) {
+        if (!stretches.empty() && stretches.back().endNs == step.window.beginNs)
+            stretches.back().endNs = step.window.endNs;
+        else
+            stretches.push_back(step.window);
+    }
+    return stretches;
+}
+
 std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
 {
     std::vector<bool> chosen;
@@ -151,7 +165,8 @@ std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
     if (std::ranges::find(chosen, true) == chosen.end())
         return std::nullopt;
     RunLedger part = run;
-    part.savings.clear();
+    if (run.counted != steps)
+        part.savings.clear();
     std::erase_if(part.rows,
         [&](const ledger::LedgerRow& row) { return row.step < 0 || !chosen[static_cast<std::size_t>(row.step)]; });
     std::map<LeafKey, ledger::LedgerTotal> totals;
@@ -184,13 +199,17 @@ Result<LedgerRun> computeRunLedger(TraceReader& reader, const RunFacts& facts)
     run.source = std::move(*source);
     run.result = ledger::computeLedger(run.source.input);
     run.summary = summarised(run.source, run.result);
+    const std::vector<StepSpan> steps = tiledSteps(facts.steps);
+    run.summary.counted = countedSteps(steps, facts.run);
+    if (run.summary.counted)
+        run.summary.countedSteps = std::ssize(stepsIn(steps, *run.summary.counted));
     if (!facts.run.finished)
         return run; // savings would be out of date before they are computed
     if (const auto before = kept(reader)) {
         run.summary.savings = before->savings;
         return run;
     }
-    addSavings(run.summary, Remedies(run.source.input, run.result));
+    addSavings(run.summary, Remedies(run.source.input, run.result, countedStretches(facts)));
     reader.keep(kName, ledger::kLedgerVersion, "", packed(run.summary));
     return run;
 }

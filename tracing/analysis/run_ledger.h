@@ -41,6 +41,8 @@ struct RunLedger {
     std::vector<ledger::StepInfo> steps;
     std::vector<ledger::LedgerRow> rows; ///< sum to the capacity
     std::vector<ledger::LedgerTotal> totals; ///< in the order of leaves
+    std::optional<StepRange> counted; ///< steps that reports count and savings are about; none: the run has no steps
+    std::int64_t countedSteps = 0; ///< how many these are
     std::vector<Saving> savings;
     ledger::Goodput goodput;
     std::int64_t orderViolations = 0;
@@ -62,8 +64,11 @@ RunLedger summarised(const LedgerSource& source, const ledger::LedgerResult& res
 /// Adds what fixing the costliest leaves and culprits would save.
 void addSavings(RunLedger& run, const Remedies& remedies);
 
+/// The counted steps as stretches of time; steps that follow each other are one.
+std::vector<Window> countedStretches(const RunFacts& facts);
+
 /// The rows of these steps alone, filtered and not analysed anew; totals' ranges are then sums of the rows' ranges.
-/// Savings belong to the whole run and are left out. None: the run has no such step.
+/// Savings are of the counted steps: left out where others are asked for. None: the run has no such step.
 std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps);
 
 /// The ledger with all that it was made of.

@@ -159,6 +159,20 @@ constexpr auto kSaving = [](auto& pack, auto& saving) {
     putSaving(pack, saving);
 };
 
+void putCounted(Packer& pack, const RunLedger& run)
+{
+    putOptional(pack, run.counted ? std::optional(run.counted->first) : std::nullopt);
+    putOptional(pack, run.counted ? std::optional(run.counted->last) : std::nullopt);
+}
+void putCounted(Unpacker& pack, RunLedger& run)
+{
+    std::optional<std::int64_t> first, last;
+    putOptional(pack, first);
+    putOptional(pack, last);
+    if (first && last)
+        run.counted = StepRange{ *first, *last };
+}
+
 template <typename Pack, typename Run> void putRun(Pack& pack, Run& run)
 {
     for (auto* number :
@@ -168,6 +182,8 @@ template <typename Pack, typename Run> void putRun(Pack& pack, Run& run)
         put(pack, *number);
     put(pack, run.gpuTime);
     put(pack, run.ranksAbsent);
+    put(pack, run.countedSteps);
+    putCounted(pack, run);
     putAll(pack, run.ranks, kRank);
     putAll(pack, run.steps, kStep);
     putAll(pack, run.rows, kRow);

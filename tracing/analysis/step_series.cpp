@@ -1,5 +1,9 @@
 #include "tracing/analysis/step_series.h"
 
+#include "tracing/analysis/wording.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -43,15 +47,15 @@ std::vector<StepSpan> tiledSteps(const std::vector<Step>& steps)
     return tiles;
 }
 
-std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, bool runFinished)
+std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, const RunInfo& run)
 {
     if (steps.empty())
         return std::nullopt;
     std::size_t first = 0;
     std::size_t last = steps.size() - 1;
-    if (steps.size() >= 4)
+    if (steps.size() >= 4 && run.source == kOwnSource)
         first = 1;
-    if (!runFinished && last > first)
+    if (!run.finished && last > first)
         --last;
     return StepRange{ steps[first].step, steps[last].step };
 }
@@ -64,6 +68,29 @@ std::vector<StepSpan> stepsIn(std::span<const StepSpan> steps, StepRange range)
             inside.push_back(step);
     }
     return inside;
+}
+
+Result<std::vector<StepSpan>> stepsAskedFor(std::span<const StepSpan> steps, StepRange range)
+{
+    auto inside = stepsIn(steps, range);
+    if (!inside.empty())
+        return inside;
+    if (steps.empty())
+        return Error("steps: this file has none; leave out --steps");
+    return Error(fmt::format(
+        "steps {}:{}: the file has steps {} to {}", range.first, range.last, steps.front().step, steps.back().step));
+}
+
+std::string stepsText(std::span<const StepSpan> counted, std::span<const StepSpan> all)
+{
+    if (counted.empty())
+        return "no steps";
+    const std::int64_t first = counted.front().step, last = counted.back().step;
+    const std::string which = first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    const auto count = std::ssize(counted);
+    if (counted.size() == all.size())
+        return fmt::format("{} ({})", plural(count, "step"), which);
+    return fmt::format("{} of {} ({})", countText(count), plural(std::ssize(all), "step"), which);
 }
 
 StepStats stepStats(std::span<const StepSpan> steps)

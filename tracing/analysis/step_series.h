@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/analysis/run_rows.h"
+#include "tracing/model/result.h"
 
 #include <cstdint>
 #include <optional>
@@ -28,10 +29,15 @@ struct StepRange {
     bool operator==(const StepRange&) const = default;
 };
 
-/// What an analysis counts when nobody asks for more: all steps but the first (warm-up) where there are at least four.
-/// Of an unfinished run the last step is left out too. None without steps.
-std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, bool runFinished);
+/// What an analysis counts when nobody asks for more: all steps, of our own recordings from the second on (the first is
+/// warm-up; other tools record steps from the midst of a run) where there are at least four. Of an unfinished run the
+/// last step is left out too. None without steps.
+std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, const RunInfo& run);
 std::vector<StepSpan> stepsIn(std::span<const StepSpan> steps, StepRange range);
+/// The steps of the range; an error that names those there are, where it holds none.
+Result<std::vector<StepSpan>> stepsAskedFor(std::span<const StepSpan> steps, StepRange range);
+/// Which steps are counted: "40 steps (1-40)", "39 of 40 steps (2-40)".
+std::string stepsText(std::span<const StepSpan> counted, std::span<const StepSpan> all);
 
 struct StepStats {
     std::int64_t count = 0;

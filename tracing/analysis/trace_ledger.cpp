@@ -39,7 +39,7 @@ public:
     SourceReader(TraceReader& reader, const RunFacts& facts)
         : reader_(reader)
         , facts_(facts)
-        , recorded_(facts.run.source == "rankscope")
+        , recorded_(facts.run.source == kOwnSource)
     {
     }
 

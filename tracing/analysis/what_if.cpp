@@ -76,9 +76,10 @@ Result<Wish> parsed(const std::string& text)
 
 class Changes {
 public:
-    explicit Changes(const LedgerRun& run, const Remedies& remedies)
+    Changes(const LedgerRun& run, const Remedies& remedies, const std::vector<Window>& counted)
         : run_(run)
         , remedies_(remedies)
+        , counted_(counted)
     {
     }
 
@@ -130,6 +131,13 @@ private:
         return std::ranges::find(run_.result.ranks, rank, &ledger::RankLedger::rank) != run_.result.ranks.end();
     }
 
+    bool isCounted(std::int64_t instantNs) const
+    {
+        return counted_.empty() || std::ranges::any_of(counted_, [&](const Window& stretch) {
+            return stretch.beginNs <= instantNs && instantNs < stretch.endNs;
+        });
+    }
+
     /// With perfect overlap a step still lasts as long as its rank's transfers.
     std::int64_t leastNs() const
     {
@@ -137,7 +145,7 @@ private:
         for (std::size_t r = 0; overlaps_ && r < run_.result.ranks.size(); ++r) {
             std::int64_t sum = 0;
             for (const ledger::SplitPart& part : run_.result.ranks[r].parts)
-                sum += part.unsplit ? 0 : part.exit - part.entry - part.wait;
+                sum += part.unsplit || !isCounted(part.entry) ? 0 : part.exit - part.entry - part.wait;
             most = std::max(most, sum);
         }
         return most;
@@ -208,21 +216,22 @@ private:
 
     const LedgerRun& run_;
     const Remedies& remedies_;
+    const std::vector<Window>& counted_;
     std::array<ReplayChange, 3> variants_; ///< as the fastest, the median and the slowest peer
     bool overlaps_ = false;
 };
 
 /// Twice the standard error of the mean step, as a share of it; 0 for fewer than two steps.
-double noiseOf(const std::vector<ledger::StepInfo>& steps)
+double noiseOf(const std::vector<StepSpan>& steps)
 {
     if (steps.size() < 2)
         return 0;
     double sum = 0, squares = 0;
-    for (const ledger::StepInfo& step : steps)
-        sum += static_cast<double>(step.end - step.begin);
+    for (const StepSpan& step : steps)
+        sum += static_cast<double>(step.window.durationNs());
     const double mean = sum / static_cast<double>(steps.size());
-    for (const ledger::StepInfo& step : steps)
-        squares += std::pow(static_cast<double>(step.end - step.begin) - mean, 2);
+    for (const StepSpan& step : steps)
+        squares += std::pow(static_cast<double>(step.window.durationNs()) - mean, 2);
     const double deviation = std::sqrt(squares / static_cast<double>(steps.size() - 1));
     return mean > 0 ? 2 * deviation / std::sqrt(static_cast<double>(steps.size())) / mean : 0;
 }
@@ -241,14 +250,15 @@ std::string whatIfHelp()
            "  cores=enough          every kernel has a core for each of its threads\n";
 }
 
-Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes)
+Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes)
 {
-    const Remedies remedies(run.source.input, run.result);
+    const std::vector<Window> counted = countedStretches(facts);
+    const Remedies remedies(run.source.input, run.result, counted);
     if (!remedies.canReplay())
         return Error(
             fmt::format("replay: the run holds nothing to replay, or more than {} operations; choose fewer ranks",
                 Remedies::kMostOperations));
-    Changes wanted(run, remedies);
+    Changes wanted(run, remedies, counted);
     // A fixed rank first: factors are about what it then has.
     std::vector<std::string> inOrder(changes.begin(), changes.end());
     std::ranges::stable_partition(inOrder, [](const std::string& change) { return change.starts_with("fix="); });
@@ -257,12 +267,15 @@ Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes
             return status.error();
     }
     const Prediction prediction = wanted.predict();
-    const bool hasSteps = !run.result.steps.empty() && run.result.steps.front().end > run.result.steps.front().begin;
-    const std::int64_t parts = hasSteps ? std::ssize(run.result.steps) : 1;
-    const double noise = noiseOf(run.result.steps);
+    const std::vector<StepSpan> all = tiledSteps(facts.steps);
+    const std::vector<StepSpan> steps
+        = run.summary.counted ? stepsIn(all, *run.summary.counted) : std::vector<StepSpan>();
+    const std::int64_t parts = std::max<std::int64_t>(1, std::ssize(steps));
+    const double noise = noiseOf(steps);
     WhatIf result;
+    result.counted = run.summary.counted;
     result.changes.assign(changes.begin(), changes.end());
-    result.steps = hasSteps ? parts : 0;
+    result.steps = std::ssize(steps);
     result.baselineStepNs = prediction.baselineNs / parts;
     result.predictedStepNs = prediction.predictedNs / parts;
     result.lowNs = std::llround(static_cast<double>(prediction.lowNs / parts) * (1 - std::min(1.0, noise)));

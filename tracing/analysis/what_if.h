@@ -4,16 +4,18 @@
 #include "tracing/model/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace rankscope::tracing {
 
-/// Step times of a run that was replayed with changes. Without steps: of the whole run.
+/// Mean of the counted steps of a run that was replayed with changes. Without steps: the whole run.
 struct WhatIf {
     std::vector<std::string> changes; ///< as asked for
     std::int64_t steps = 0; ///< 0: the run has none
+    std::optional<StepRange> counted;
     std::int64_t baselineStepNs = 0;
     std::int64_t predictedStepNs = 0;
     /// What the change leaves open (such as which peer a fixed rank is like), and twice the standard error of the
@@ -35,6 +37,6 @@ std::string whatIfHelp();
 ///   overlap=perfect      transfers cost time only where they alone last longer than the step
 ///   cores=enough         every kernel has a core for each of its threads
 /// An error names the change that is not understood.
-Result<WhatIf> whatIf(const LedgerRun& run, std::span<const std::string> changes);
+Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes);
 
 } // namespace rankscope::tracing

@@ -67,6 +67,24 @@ std::string rateText(double perSecond, const char* unit)
     return inUnit(perSecond, kPrefixes) + unit + "/s";
 }
 
+std::string gbpsText(double gbPerSecond)
+{
+    const double size = std::abs(gbPerSecond);
+    if (size == 0 || size >= 0.01 || !std::isfinite(size))
+        return fmt::format("{:.3f}", gbPerSecond);
+    // Two digits, however small: 0.0042, 0.000012.
+    const int decimals = 1 - static_cast<int>(std::floor(std::log10(size)));
+    return fmt::format("{:.{}f}", gbPerSecond, decimals);
+}
+
+std::string changeText(double now, double before)
+{
+    if (before <= 0)
+        return "-";
+    const double percent = 100 * (now / before - 1);
+    return std::abs(percent) < 0.05 ? "no change" : fmt::format("{:+.1f} %", percent);
+}
+
 std::string countText(std::int64_t count)
 {
     const std::string digits = fmt::format("{}", std::abs(count));

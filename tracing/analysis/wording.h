@@ -12,6 +12,9 @@ std::string shareText(double share); ///< 0.683: "68.3 %"; under 0.05 % but not 
 std::string timeText(std::int64_t ns); ///< three digits and a unit: "1.01 s", "12.2 ms", "4.31 µs", "830 ns"
 std::string bytesText(std::int64_t bytes); ///< "12.2 MB", 1 MB = 1e6 bytes
 std::string rateText(double perSecond, const char* unit); ///< 2.5e9, "FLOP": "2.50 GFLOP/s"
+std::string gbpsText(double gbPerSecond); ///< GB/s without the unit: "1.850", "0.00012", never 0 for what is not 0
+std::string changeText(
+    double now, double before); ///< "+3.1 %", "no change" where it rounds to that, "-" where before is 0
 std::string countText(std::int64_t count); ///< "1,204"
 std::string plural(std::int64_t count, const std::string& noun); ///< "1 step", "1,204 steps"
 std::string ranksText(

@@ -75,7 +75,7 @@ int ledgerCommand(const LedgerArguments& arguments)
                     whole->steps.front().step, whole->steps.back().step));
         return kWrongUsage;
     }
-    writeOut(arguments.json ? ledgerJson(*run, by) : ledgerText(*run, by));
+    writeOut(arguments.json ? ledgerJson(*run, by) : ledgerText(*run, by, steps));
     return kGood;
 }
 

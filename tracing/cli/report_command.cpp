@@ -8,9 +8,9 @@
 #include "tracing/export/hta_report.h"
 #include "tracing/export/report_json.h"
 #include "tracing/export/report_text.h"
+#include "tracing/model/shell_quote.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace rankscope::tracing {
@@ -30,12 +30,28 @@ Analysed analyseFile(const std::string& path, const AnalysisOptions& options)
         sayError(reader.error().message());
         return { std::nullopt, kUnreadableInput };
     }
+    if (options.steps) {
+        const auto steps = reader->steps();
+        const auto chosen = steps ? stepsAskedFor(tiledSteps(*steps), *options.steps) : steps.error();
+        if (!chosen) {
+            sayError(chosen.error().in(path).message());
+            return { std::nullopt, steps ? kWrongUsage : kUnreadableInput };
+        }
+    }
     auto run = analyse(*reader, options);
     if (!run) {
         sayError(run.error().in(path).message());
-        return { std::nullopt, options.steps ? kWrongUsage : kUnreadableInput };
+        return { std::nullopt, kUnreadableInput };
     }
     return { std::move(*run), kGood };
+}
+
+std::string quotedFiles(const ReportArguments& arguments)
+{
+    std::string words;
+    for (const std::string& file : arguments.files)
+        words += (words.empty() ? "" : " ") + shellQuoted(file);
+    return words;
 }
 
 std::string written(const ReportArguments& arguments, const std::vector<RunAnalysis>& runs)
@@ -44,8 +60,7 @@ std::string written(const ReportArguments& arguments, const std::vector<RunAnaly
         return arguments.json ? differenceJson(runs[0], runs[1]) : differenceText(runs[0], runs[1]);
     if (arguments.json)
         return reportJson(runs[0]);
-    return arguments.brief ? briefText(runs[0], fmt::format("{}", fmt::join(arguments.files, " ")))
-                           : reportText(runs[0]);
+    return arguments.brief ? briefText(runs[0], quotedFiles(arguments)) : reportText(runs[0]);
 }
 
 int htaCommand(const ReportArguments& arguments)

@@ -17,6 +17,8 @@ std::string asJson(const WhatIf& result)
     json.beginObject();
     json.member("schema", 1);
     json.member("steps", result.steps);
+    json.member("first_step", result.counted ? std::optional(result.counted->first) : std::nullopt);
+    json.member("last_step", result.counted ? std::optional(result.counted->last) : std::nullopt);
     json.member("baseline_step_ns", result.baselineStepNs);
     json.member("predicted_step_ns", result.predictedStepNs);
     json.member("low_ns", result.lowNs);
@@ -34,33 +36,28 @@ std::string asText(const WhatIf& result)
     std::string text;
     for (const std::string& change : result.changes)
         text += (text.empty() ? "" : ", ") + change;
-    const char* what = result.steps > 0 ? "a step takes" : "the run takes";
-    const double saved = result.baselineStepNs > 0
-        ? 1 - static_cast<double>(result.predictedStepNs) / static_cast<double>(result.baselineStepNs)
-        : 0;
-    return fmt::format("With {} {} {} instead of {} ({} to {}), {:+.1f} %\n", text, what,
-        timeText(result.predictedStepNs), timeText(result.baselineStepNs), timeText(result.lowNs),
-        timeText(result.highNs), -100 * saved);
-}
-
-Result<LedgerRun> loadRun(const std::string& path)
-{
-    auto run = openRunWithFacts(path);
-    if (!run)
-        return run.error();
-    return computeRunLedger(run->reader, run->facts);
+    const std::string what = result.counted ? fmt::format("a step takes {} instead of {}",
+                                 timeText(result.predictedStepNs), timeText(result.baselineStepNs))
+                                            : fmt::format("the run takes {} instead of {}",
+                                                timeText(result.predictedStepNs), timeText(result.baselineStepNs));
+    const std::string counted = result.counted ? fmt::format("; mean of {} ({}-{}), as rankscope report counts them",
+                                    plural(result.steps, "step"), result.counted->first, result.counted->last)
+                                               : std::string();
+    return fmt::format("With {} {} ({} to {}), {}{}\n", text, what, timeText(result.lowNs), timeText(result.highNs),
+        changeText(static_cast<double>(result.predictedStepNs), static_cast<double>(result.baselineStepNs)), counted);
 }
 
 } // namespace
 
 int whatIfCommand(const WhatIfArguments& arguments)
 {
-    const auto run = loadRun(arguments.file);
-    if (!run) {
-        sayError(run.error().message());
+    auto run = openRunWithFacts(arguments.file);
+    const auto ledger = run ? computeRunLedger(run->reader, run->facts) : run.error();
+    if (!ledger) {
+        sayError(ledger.error().message());
         return kUnreadableInput;
     }
-    const auto result = whatIf(*run, arguments.changes);
+    const auto result = whatIf(*ledger, run->facts, arguments.changes);
     if (!result) {
         sayError(result.error().message());
         return kWrongUsage;

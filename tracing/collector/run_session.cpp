@@ -53,7 +53,7 @@ Result<std::unique_ptr<RunSession>> RunSession::open(const Settings& settings, c
 Status RunSession::start()
 {
     facts_.run.name = settings_.runName;
-    facts_.run.source = "rankscope";
+    facts_.run.source = kOwnSource;
     facts_.run.originUtcNs = clock_.originUtcNs();
     if (settings_.resume) {
         if (const Status resumed = resume(); !resumed)

@@ -134,11 +134,11 @@ std::string cell(const std::optional<double>& value, Unit unit)
     case Unit::GBps:
         break;
     }
-    return fmt::format("{:.3f} GB/s", *value);
+    return gbpsText(*value) + " GB/s";
 }
 
 /// Shares and losses change by an amount, everything else by a factor.
-std::string changeText(const Difference& row)
+std::string changeOf(const Difference& row)
 {
     if (!row.a || !row.b)
         return "-";
@@ -146,7 +146,7 @@ std::string changeText(const Difference& row)
         return fmt::format("{:+.1f} points", 100 * (*row.b - *row.a));
     if (row.unit == Unit::Nats)
         return fmt::format("{:+.3f}", *row.b - *row.a);
-    return *row.a > 0 ? fmt::format("{:+.1f} %", 100 * (*row.b / *row.a - 1)) : std::string("-");
+    return changeText(*row.b, *row.a);
 }
 
 std::string_view unitWord(Unit unit)
@@ -188,7 +188,7 @@ std::string differenceText(const RunAnalysis& a, const RunAnalysis& b)
 {
     TextTable table({ { "", TextTable::Align::Left }, { "A" }, { "B" }, { "B against A" } });
     for (const Difference& row : differences(a, b))
-        table.add({ row.what, cell(row.a, row.unit), cell(row.b, row.unit), changeText(row) });
+        table.add({ row.what, cell(row.a, row.unit), cell(row.b, row.unit), changeOf(row) });
     return fmt::format("A  {}\nB  {}\n\n{}", runLine(a), runLine(b), table.text(56));
 }
 

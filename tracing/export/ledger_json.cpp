@@ -155,6 +155,19 @@ void writeCulprits(JsonWriter& json, const RunLedger& run)
     json.endArray();
 }
 
+/// The steps that the run has, and those that reports count: savings are of these.
+void writeSteps(JsonWriter& json, const RunLedger& run)
+{
+    const bool any = !run.steps.empty() && run.counted;
+    json.key("steps").beginObject();
+    json.member("first_step", any ? std::optional(run.steps.front().step) : std::nullopt);
+    json.member("last_step", any ? std::optional(run.steps.back().step) : std::nullopt);
+    json.member("counted_first_step", run.counted ? std::optional(run.counted->first) : std::nullopt);
+    json.member("counted_last_step", run.counted ? std::optional(run.counted->last) : std::nullopt);
+    json.member("counted", run.countedSteps);
+    json.endObject();
+}
+
 void writeGoodput(JsonWriter& json, const RunLedger& run)
 {
     json.key("goodput").beginObject();
@@ -186,6 +199,7 @@ std::string ledgerJson(const RunLedger& run, LedgerGrouping by)
     json.member("flop", run.capacityFlop());
     json.endObject();
     json.member("residual_ns", run.residualNs());
+    writeSteps(json, run);
     json.member("not_recorded_ns", run.notRecordedNs);
     json.member("ranks_absent", run.ranksAbsent);
     json.member("order_violations", run.orderViolations);

@@ -40,11 +40,6 @@ std::vector<ledger::LedgerTotal> inOrder(const RunLedger& run)
     return totals;
 }
 
-std::int64_t lengthOfSteps(const RunLedger& run)
-{
-    return run.steps.empty() ? 0 : static_cast<std::int64_t>(run.steps.size());
-}
-
 std::string savingText(const RunLedger& run, const Saving* saving)
 {
     if (!saving)
@@ -52,9 +47,9 @@ std::string savingText(const RunLedger& run, const Saving* saving)
     const Prediction& p = saving->prediction;
     if (p.savedShare() < kWorthALine)
         return "no gain";
-    const std::int64_t steps = std::max<std::int64_t>(1, lengthOfSteps(run));
+    const std::int64_t steps = std::max<std::int64_t>(1, run.countedSteps);
     const std::string low = timeText(p.lowNs / steps), high = timeText(p.highNs / steps);
-    return fmt::format("{} {} -> {}{}", lengthOfSteps(run) > 0 ? "step" : "run", timeText(p.baselineNs / steps),
+    return fmt::format("{} {} -> {}{}", run.countedSteps > 0 ? "step" : "run", timeText(p.baselineNs / steps),
         timeText(p.predictedNs / steps), low == high ? "" : fmt::format(" ({} to {})", low, high));
 }
 
@@ -76,25 +71,83 @@ std::vector<LedgerRow> causesOf(const std::vector<LedgerRow>& byLeaf, const Leaf
     return rows;
 }
 
-std::string leafTable(const RunLedger& run)
-{
-    TextTable table({ { "leaf", Align::Left }, { "share" }, { "own" }, { "", Align::Left },
-        { "culprit, cause", Align::Left }, { "if fixed (replay)", Align::Left } });
-    const std::vector<LedgerRow> byLeaf = grouped(run, { .rank = false, .step = false, .leaf = true });
-    for (const ledger::LedgerTotal& total : inOrder(run)) {
-        const double share = shareOf(run, total.ns);
-        table.add({ ledger::leafName(total.leaf), shareText(share), timeText(total.ns), barText(share), "",
-            savingText(run, run.savingOf(total.leaf)) });
-        for (const LedgerRow& row : causesOf(byLeaf, total.leaf)) {
-            if (shareOf(run, row.ns) < kWorthALine)
-                break;
-            table.add({ "", shareText(shareOf(run, row.ns)), timeText(row.ns), barText(shareOf(run, row.ns)),
-                whoText(row), savingText(run, run.savingOf(row.culprit, row.cause)) });
-        }
+/// Shares of the counted steps beside those of the whole run, so that the ledger and the report can be laid side by
+/// side.
+class LeafTable {
+public:
+    LeafTable(const RunLedger& run, const std::optional<RunLedger>& counted)
+        : run_(run)
+        , counted_(counted)
+        , table_(columns(run, counted))
+    {
     }
-    table.add({ "sum", shareText(run.capacityNs > 0 ? 1 : 0), timeText(run.capacityNs), "",
-        fmt::format("residual {} ns", run.residualNs()), "" });
-    return table.text(60);
+
+    std::string text()
+    {
+        const std::vector<LedgerRow> byLeaf = grouped(run_, { .rank = false, .step = false, .leaf = true });
+        for (const ledger::LedgerTotal& total : inOrder(run_)) {
+            add(ledger::leafName(total.leaf), total.ns, countedShare(total.leaf), "",
+                savingText(run_, run_.savingOf(total.leaf)));
+            for (const LedgerRow& row : causesOf(byLeaf, total.leaf)) {
+                if (shareOf(run_, row.ns) < kWorthALine)
+                    break;
+                add("", row.ns, "", whoText(row), savingText(run_, run_.savingOf(row.culprit, row.cause)));
+            }
+        }
+        add("sum", run_.capacityNs, counted_ ? shareText(1) : "", fmt::format("residual {} ns", run_.residualNs()), "");
+        return table_.text(60);
+    }
+
+private:
+    static std::vector<TextTable::Column> columns(const RunLedger& run, const std::optional<RunLedger>& counted)
+    {
+        std::vector<TextTable::Column> columns{ { "leaf", Align::Left }, { "share" }, { "own" } };
+        if (counted)
+            columns.push_back({ fmt::format("steps {}-{}", run.counted->first, run.counted->last) });
+        columns.insert(columns.end(),
+            { { "", Align::Left }, { "culprit, cause", Align::Left }, { "if fixed (replay)", Align::Left } });
+        return columns;
+    }
+
+    std::string countedShare(const LeafKey& leaf) const
+    {
+        if (!counted_)
+            return "";
+        const auto found = std::ranges::find(counted_->totals, leaf, &ledger::LedgerTotal::leaf);
+        return found == counted_->totals.end() ? "-" : shareText(shareOf(*counted_, found->ns));
+    }
+
+    void add(const std::string& leaf, std::int64_t ns, const std::string& counted, const std::string& who,
+        const std::string& saving)
+    {
+        const double share = shareOf(run_, ns);
+        std::vector<std::string> cells{ leaf, shareText(share), timeText(ns) };
+        if (counted_)
+            cells.push_back(counted);
+        cells.insert(cells.end(), { leaf == "sum" ? "" : barText(share), who, saving });
+        table_.add(std::move(cells));
+    }
+
+    const RunLedger& run_;
+    const std::optional<RunLedger>& counted_;
+    TextTable table_;
+};
+
+/// Which time the shares are of.
+std::string headText(const RunLedger& run, std::optional<StepRange> steps, bool hasCounted)
+{
+    const std::string_view time = run.gpuTime ? "GPU time" : "rank time";
+    if (steps)
+        return fmt::format("Ledger: shares of {} in steps {}-{}\n", time, steps->first, steps->last);
+    if (run.steps.empty() || !run.counted)
+        return fmt::format("Ledger: shares of {}, the whole run\n", time);
+    const std::string all = fmt::format("{}-{}", run.steps.front().step, run.steps.back().step);
+    if (!hasCounted)
+        return fmt::format("Ledger: shares of {}, the whole run: steps {}\n", time, all);
+    return fmt::format(
+        "Ledger: shares of {}, the whole run: steps {} and what lies outside of steps\n"
+        "steps {}-{}: shares of their time alone, as rankscope report counts; replays are of these steps\n",
+        time, all, run.counted->first, run.counted->last);
 }
 
 /// One line a rank, a step, or a rank's step; columns are the leaves that cost most.
@@ -160,11 +213,16 @@ std::string notes(const RunLedger& run)
 
 } // namespace
 
-std::string ledgerText(const RunLedger& run, LedgerGrouping by)
+std::string ledgerText(const RunLedger& run, LedgerGrouping by, std::optional<StepRange> steps)
 {
-    const std::string head = fmt::format("Ledger: shares of {}\n", run.gpuTime ? "GPU time" : "rank time");
-    const std::string table = by.rank || by.step ? groupTable(run, by) : leafTable(run);
-    return head + table + notes(run);
+    const bool isGrouped = by.rank || by.step;
+    std::optional<RunLedger> counted;
+    if (!steps && run.counted && !isGrouped)
+        counted = onlySteps(run, *run.counted);
+    if (counted && counted->capacityNs == run.capacityNs)
+        counted.reset();
+    return headText(run, steps, counted.has_value())
+        + (isGrouped ? groupTable(run, by) : LeafTable(run, counted).text()) + notes(run);
 }
 
 } // namespace rankscope::tracing

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope::tracing {
+
+inline constexpr std::string_view kOwnSource = "rankscope"; ///< of runs that our own recorder saw from their start
 
 /// A whole run: one a file.
 struct RunInfo {
@@ -33,7 +36,7 @@ struct RankInfo {
 };
 
 struct Lane {
-    LaneId id {};
+    LaneId id{};
     std::int32_t rank = 0;
     LaneKind kind = LaneKind::Compute;
     Dimension dimension = Dimension::None; ///< communication lanes: one a dimension
@@ -42,7 +45,7 @@ struct Lane {
 };
 
 struct Communicator {
-    CommunicatorId id {};
+    CommunicatorId id{};
     std::string name;
     Dimension dimension = Dimension::None;
     std::vector<std::int32_t> members; ///< world ranks; empty: unknown

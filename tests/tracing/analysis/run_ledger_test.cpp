@@ -4,6 +4,7 @@
 #include "tests/support/trace_builder.h"
 #include "tracing/analysis/ledger/ledger.h"
 #include "tracing/analysis/load.h"
+#include "tracing/analysis/run_analysis.h"
 #include "tracing/analysis/what_if.h"
 
 #include <gtest/gtest.h>
@@ -118,8 +119,8 @@ TEST_F(RunLedgerOfAFile, FixingTheSlowRankSavesWhatTheOthersWait)
     const RunLedger run = ledgerOf(*reader);
     const Saving* saving = run.savingOf(std::optional<std::int32_t>(1), "compute");
     ASSERT_NE(saving, nullptr);
-    EXPECT_EQ(saving->prediction.baselineNs, 190 * kMs);
-    EXPECT_EQ(saving->prediction.predictedNs, 150 * kMs);
+    EXPECT_EQ(saving->prediction.baselineNs, 200 * kMs);
+    EXPECT_EQ(saving->prediction.predictedNs, 160 * kMs);
     const Saving* transfer = run.savingOf(ledger::LeafKey{ ledger::Leaf::Transfer, Dimension::Data });
     ASSERT_NE(transfer, nullptr);
     EXPECT_EQ(transfer->prediction.savedNs(), 20 * kMs);
@@ -140,36 +141,77 @@ TEST_F(RunLedgerOfAFile, IsKeptInTheFileAndComesOutAsItWentIn)
 TEST_F(RunLedgerOfAFile, WhatIfPredictsTheStepOfAChangedRun)
 {
     auto reader = TraceReader::open(twoSteps());
-    const auto run = computeRunLedger(*reader, *loadFacts(*reader));
+    const RunFacts facts = *loadFacts(*reader);
+    const auto run = computeRunLedger(*reader, facts);
     ASSERT_TRUE(run);
     const auto step = [&](const std::vector<std::string>& changes) {
-        const auto result = whatIf(*run, changes);
+        const auto result = whatIf(*run, facts, changes);
         EXPECT_TRUE(result) << result.error().message();
-        EXPECT_EQ(result->baselineStepNs, 95 * kMs); // two steps, the second without what follows its last operation
+        EXPECT_EQ(result->baselineStepNs, 100 * kMs);
         EXPECT_LE(result->lowNs, result->predictedStepNs);
         EXPECT_GE(result->highNs, result->predictedStepNs);
         return result->predictedStepNs;
     };
-    EXPECT_EQ(step({ "compute=1" }), 95 * kMs);
-    EXPECT_EQ(step({ "fix=1" }), 75 * kMs); // computes 60 instead of 80
-    EXPECT_EQ(step({ "compute@1=0.75" }), 75 * kMs);
-    EXPECT_EQ(step({ "transfer.dp=0" }), 85 * kMs);
-    EXPECT_EQ(step({ "link.dp=2" }), 90 * kMs);
-    EXPECT_EQ(step({ "overlap=perfect" }), 85 * kMs); // 10 ms of transfer a step fit under 85
-    EXPECT_EQ(step({ "host=0" }), 90 * kMs); // the 10 ms between the steps
-    EXPECT_EQ(step({ "fix=1", "transfer=0", "host=0" }), 60 * kMs);
-    EXPECT_EQ(step({ "compute=0.5", "fix=1" }), 45 * kMs); // half of 60 for both, 10 of transfer, 10 between two steps
+    EXPECT_EQ(step({ "compute=1" }), 100 * kMs);
+    EXPECT_EQ(step({ "fix=1" }), 80 * kMs); // computes 60 instead of 80
+    EXPECT_EQ(step({ "compute@1=0.75" }), 80 * kMs);
+    EXPECT_EQ(step({ "transfer.dp=0" }), 90 * kMs);
+    EXPECT_EQ(step({ "link.dp=2" }), 95 * kMs);
+    EXPECT_EQ(step({ "overlap=perfect" }), 90 * kMs); // 10 ms of transfer a step fit under 90
+    EXPECT_EQ(step({ "host=0" }), 95 * kMs); // the 10 ms between the steps; those after the last stay
+    EXPECT_EQ(step({ "fix=1", "transfer=0", "host=0" }), 65 * kMs);
+    EXPECT_EQ(step({ "compute=0.5", "fix=1" }), 50 * kMs); // half of 60 for both, 10 of transfer, 10 after it
+}
+
+TEST_F(RunLedgerOfAFile, ReportLedgerAndReplayCountTheSameSteps)
+{
+    // 500 ms of start-up with a kernel, a first step of 300 ms, four of 100 ms, 50 ms of shutdown.
+    const auto file = directory_ / "long.rsdb";
+    support::TraceBuilder trace(file, 1);
+    trace.range(0, { 0, 500 * kMs }, RangeKind::Start);
+    trace.kernel(0, { 100 * kMs, 200 * kMs }, "calibrate");
+    std::int64_t t = 500 * kMs;
+    for (int step = 1; step <= 5; ++step) {
+        const std::int64_t length = (step == 1 ? 300 : 100) * kMs;
+        trace.step(0, step, { t, t + length });
+        trace.kernel(0, { t + 10 * kMs, t + length - 10 * kMs }, "matmul");
+        t += length;
+    }
+    trace.range(0, { t, t + 50 * kMs }, RangeKind::Shutdown);
+    trace.finish();
+    auto reader = TraceReader::open(file);
+    const auto report = analyse(*reader);
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->stepStats.meanNs, 100 * kMs);
+    const auto run = computeRunLedger(*reader, report->facts);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->summary.capacityNs, 1250 * kMs); // the ledger is of all time
+    EXPECT_EQ(run->summary.counted, report->counted);
+    EXPECT_EQ(run->summary.countedSteps, 4);
+    const auto counted = onlySteps(run->summary, *run->summary.counted);
+    EXPECT_EQ(counted->capacityNs, report->capacityNs());
+    EXPECT_EQ(total(*counted, "compute"), report->total.computeNs);
+    EXPECT_EQ(counted->savings, run->summary.savings);
+    const auto half = whatIf(*run, report->facts, std::vector<std::string>{ "compute=0.5" });
+    ASSERT_TRUE(half);
+    EXPECT_EQ(half->baselineStepNs, report->stepStats.meanNs);
+    EXPECT_EQ(half->predictedStepNs, 60 * kMs);
+    const auto faster = whatIf(*run, report->facts, std::vector<std::string>{ "host=0" });
+    ASSERT_TRUE(faster);
+    EXPECT_EQ(faster->baselineStepNs, report->stepStats.meanNs);
+    EXPECT_EQ(faster->predictedStepNs, 82'500'000); // of 20 ms a step all but the 10 after the last kernel
 }
 
 TEST_F(RunLedgerOfAFile, WhatIfRefusesWhatItDoesNotUnderstand)
 {
     auto reader = TraceReader::open(twoSteps());
-    const auto run = computeRunLedger(*reader, *loadFacts(*reader));
+    const RunFacts facts = *loadFacts(*reader);
+    const auto run = computeRunLedger(*reader, facts);
     ASSERT_TRUE(run);
     for (const char* change : { "", "faster", "fix=7", "fix=x", "compute=-1", "compute=nan", "compute@9=1", "host.dp=0",
              "transfer.zz=0", "link=0", "transfer.dp@1=0", "overlap=some", "=3" }) {
         const std::vector<std::string> changes{ change };
-        EXPECT_FALSE(whatIf(*run, changes)) << change;
+        EXPECT_FALSE(whatIf(*run, facts, changes)) << change;
     }
 }
 

@@ -20,15 +20,32 @@ TEST(Steps, ARestartLeavesAHoleBetweenAttempts)
 
 TEST(Steps, WarmUpIsLeftOutFromFourStepsOnAndTheLastWhileTheRunGoesOn)
 {
+    RunInfo finished, live, imported;
+    finished.source = live.source = "rankscope";
+    imported.source = "pytorch"; // recorded from the midst of a run: its first step is like any other
+    finished.finished = imported.finished = true;
     std::vector<StepSpan> steps;
-    EXPECT_EQ(countedSteps(steps, true), std::nullopt);
+    EXPECT_EQ(countedSteps(steps, finished), std::nullopt);
     for (std::int64_t i = 0; i < 3; ++i)
         steps.push_back({ i, 0, { i * 10, i * 10 + 10 } });
-    EXPECT_EQ(countedSteps(steps, true), (StepRange{ 0, 2 }));
-    EXPECT_EQ(countedSteps(steps, false), (StepRange{ 0, 1 }));
+    EXPECT_EQ(countedSteps(steps, finished), (StepRange{ 0, 2 }));
+    EXPECT_EQ(countedSteps(steps, live), (StepRange{ 0, 1 }));
     steps.push_back({ 3, 0, { 30, 40 } });
-    EXPECT_EQ(countedSteps(steps, true), (StepRange{ 1, 3 }));
-    EXPECT_EQ(countedSteps(steps, false), (StepRange{ 1, 2 }));
+    EXPECT_EQ(countedSteps(steps, finished), (StepRange{ 1, 3 }));
+    EXPECT_EQ(countedSteps(steps, live), (StepRange{ 1, 2 }));
+    EXPECT_EQ(countedSteps(steps, imported), (StepRange{ 0, 3 }));
+}
+
+TEST(Steps, OutputsSayWhichOfThemCount)
+{
+    std::vector<StepSpan> steps;
+    EXPECT_EQ(stepsText(steps, steps), "no steps");
+    for (std::int64_t i = 1; i <= 4; ++i)
+        steps.push_back({ i, 0, { i * 10, i * 10 + 10 } });
+    EXPECT_EQ(stepsText(steps, steps), "4 steps (1-4)");
+    EXPECT_EQ(stepsText(std::span(steps).subspan(1), steps), "3 of 4 steps (2-4)");
+    EXPECT_EQ(stepsText(std::span(steps).first(1), steps), "1 of 4 steps (1)");
+    EXPECT_EQ(stepsAskedFor(steps, { 7, 9 }).error().message(), "steps 7:9: the file has steps 1 to 4");
 }
 
 TEST(Steps, StatisticsNameTheWorst)

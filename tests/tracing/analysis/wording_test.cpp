@@ -36,6 +36,23 @@ TEST(Wording, AmountsAndRatesUsePowersOfThousand)
     EXPECT_EQ(plural(2, "step"), "2 steps");
 }
 
+TEST(Wording, BandwidthsAreNeverRoundedToNothing)
+{
+    EXPECT_EQ(gbpsText(1.85), "1.850");
+    EXPECT_EQ(gbpsText(0.016), "0.016");
+    EXPECT_EQ(gbpsText(0.0042), "0.0042");
+    EXPECT_EQ(gbpsText(0.00000266), "0.0000027"); // 312 B in 117 ms
+    EXPECT_EQ(gbpsText(0), "0.000");
+}
+
+TEST(Wording, ChangesSayWhenThereIsNone)
+{
+    EXPECT_EQ(changeText(103.1, 100), "+3.1 %");
+    EXPECT_EQ(changeText(50, 100), "-50.0 %");
+    EXPECT_EQ(changeText(99.99, 100), "no change");
+    EXPECT_EQ(changeText(5, 0), "-");
+}
+
 TEST(Wording, RanksAreListedShortly)
 {
     EXPECT_EQ(ranksText(std::vector<std::int32_t>{ 2 }), "rank 2");

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace rankscope::tracing {
@@ -180,11 +182,11 @@ TEST_F(Commands, WhatIfGivesItsKeys)
     const auto prediction = json({ "what-if", file, "fix=1", "--json" });
     for (const char* key : { "baseline_step_ns", "predicted_step_ns", "low_ns", "high_ns", "changes" })
         EXPECT_TRUE(prediction.HasMember(key)) << key;
-    EXPECT_EQ(prediction["baseline_step_ns"].GetInt64(), 95 * kMs);
-    EXPECT_EQ(prediction["predicted_step_ns"].GetInt64(), 75 * kMs);
+    EXPECT_EQ(prediction["baseline_step_ns"].GetInt64(), 100 * kMs);
+    EXPECT_EQ(prediction["predicted_step_ns"].GetInt64(), 80 * kMs);
     EXPECT_EQ(prediction["changes"][0], "fix=1");
     const auto text = runRankscope({ "what-if", file, "fix=1" });
-    EXPECT_NE(text.output.find("a step takes 75.0 ms instead of 95.0 ms"), std::string::npos) << text.output;
+    EXPECT_NE(text.output.find("a step takes 80.0 ms instead of 100 ms"), std::string::npos) << text.output;
     expectRefusal({ "what-if", file, "faster" }, 2, "faster");
     expectRefusal({ "what-if", file }, 2, "what-if --help");
 }
@@ -276,6 +278,73 @@ TEST_F(Commands, InputThatCannotBeReadIsThree)
     }
     expectRefusal({ "sql", missing, "SELECT 1" }, 3, "missing.rsdb");
     expectRefusal({ "open", missing }, 3, "missing.rsdb");
+}
+
+TEST_F(Commands, ADamagedFileIsAnInputThatCannotBeRead)
+{
+    // Whole in its first pages, so that it opens; what comes after them is gone bad.
+    const std::string file = sample();
+    std::string bytes = support::readText(file);
+    ASSERT_GT(bytes.size(), 3 * 4096U);
+    std::fill(bytes.begin() + 4096, bytes.end(), '\x5a');
+    directory_.write("sample.rsdb", bytes);
+    const std::string query = "SELECT count(*) FROM kernel";
+    EXPECT_EQ(runRankscope({ "sql", file, query }).exitCode, 3) << runRankscope({ "sql", file, query }).error;
+    for (const std::vector<std::string>& words :
+        { std::vector<std::string>{ "report", file, "--steps", "1:1" }, { "report", file },
+            { "ledger", file, "--steps", "1:1" }, { "what-if", file, "fix=1" }, { "info", file } }) {
+        const auto outcome = runRankscope(words);
+        EXPECT_EQ(outcome.exitCode, 3) << words[0] << outcome.error;
+        EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
+    }
+}
+
+TEST_F(Commands, AnOutputThatCannotBeWrittenIsWrongUsageInOneLine)
+{
+    const auto trace = directory_.write(
+        "rank0.json", R"([{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2}])");
+    const std::string pipe = (directory_ / "pipe").string();
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& out : { std::string("/proc/x"), std::string("/no/such/folder/x"), pipe }) {
+        expectRefusal({ "import", trace.string(), "--out", out }, 2, "--out " + out);
+        expectRefusal({ "collect", "--session", directory_.path().string(), "--out", out }, 2, "--out " + out);
+    }
+    expectRefusal({ "import", trace.string(), "--out", directory_.path().string() }, 2, "is a folder");
+}
+
+TEST_F(Commands, PathsWithBlanksAreQuotedInCommandsToCopy)
+{
+    std::filesystem::create_directory(directory_ / "my runs");
+    const std::string file = sample("my runs/it's.rsdb");
+    const auto brief = runRankscope({ "report", file, "--text" });
+    const std::string quoted = "'" + (directory_ / "my runs/it").string() + "'\\''s.rsdb'";
+    EXPECT_NE(brief.output.find("\nrankscope open " + quoted + "\n"), std::string::npos) << brief.output;
+}
+
+TEST_F(Commands, LedgerSaysWhichStepsCountAndShowsTheReportsShares)
+{
+    // A first step of 300 ms, four of 100 ms, on one rank that computes all but 10 ms of each.
+    const std::filesystem::path file = directory_ / "warm.rsdb";
+    support::TraceBuilder trace(file, 1);
+    std::int64_t t = 0;
+    for (int step = 1; step <= 5; ++step) {
+        const std::int64_t length = (step == 1 ? 300 : 100) * kMs;
+        trace.step(0, step, { t, t + length }).kernel(0, { t, t + length - 10 * kMs });
+        t += length;
+    }
+    trace.finish();
+    const auto report = runRankscope({ "report", file.string() });
+    EXPECT_NE(report.output.find("4 of 5 steps (2-5)"), std::string::npos) << report.output;
+    EXPECT_NE(report.output.find("90.0 %"), std::string::npos) << report.output;
+    const auto ledger = runRankscope({ "ledger", file.string() });
+    EXPECT_NE(ledger.output.find("the whole run: steps 1-5"), std::string::npos) << ledger.output;
+    // 650 of 700 ms in all, 360 of 400 in the counted steps.
+    EXPECT_NE(ledger.output.find("compute   92.9 %   650 ms     90.0 %"), std::string::npos) << ledger.output;
+    const auto part = runRankscope({ "ledger", file.string(), "--steps", "2:5" });
+    EXPECT_NE(part.output.find("in steps 2-5"), std::string::npos) << part.output;
+    const auto whatIf = runRankscope({ "what-if", file.string(), "compute=1" });
+    EXPECT_NE(whatIf.output.find("instead of 100 ms"), std::string::npos) << whatIf.output;
+    EXPECT_NE(whatIf.output.find("no change; mean of 4 steps (2-5)"), std::string::npos) << whatIf.output;
 }
 
 TEST_F(Commands, ANewerSchemaIsRefusedByItsNumber)

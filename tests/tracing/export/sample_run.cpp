@@ -39,6 +39,7 @@ RunAnalysis sampleRun()
     run.counted = StepRange{ 1, 10 };
     for (std::int64_t step = 1; step <= 10; ++step)
         run.steps.push_back({ step, 0, { step * 100 * kMs, (step + 1) * 100 * kMs } });
+    run.allSteps = run.steps;
     run.stepStats = stepStats(run.steps);
     // Compute 700 + 600, bubble 200 + 300, transfer 5 + 5, nothing recorded 95 + 95: 2000 rank-ms.
     run.ranks = { rankOf(0, 700 * kMs, 100 * kMs), rankOf(1, 600 * kMs, 150 * kMs) };
