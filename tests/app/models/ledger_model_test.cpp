@@ -25,6 +25,8 @@ RunLedger sampleLedger()
     RunLedger run;
     run.capacityNs = 400 * kMs;
     run.ranks = { { 0, 200 * kMs, {} }, { 1, 200 * kMs, {} } };
+    run.counted = tracing::StepRange{ 4, 5 };
+    run.countedSteps = 2;
     for (const std::int64_t step : { 4, 5 }) {
         const auto index = static_cast<std::int32_t>(run.steps.size());
         tracing::ledger::StepInfo info;
