@@ -9,4 +9,5 @@
 #include "kernels/layernorm.h"
 #include "kernels/library.h"
 #include "kernels/matmul.h"
+#include "kernels/moe.h"
 #include "kernels/softmax_cross_entropy.h"
