@@ -17,8 +17,15 @@ Result<Mesh> Mesh::create(const MeshSizes& sizes)
         return refuse("tp", sizes.tp, "must be at least 1");
     if (sizes.pp < 1)
         return refuse("pp", sizes.pp, "must be at least 1");
-    if (sizes.ep < 1 || sizes.dp % sizes.ep != 0)
-        return refuse("ep", sizes.ep, "must divide dp = " + std::to_string(sizes.dp));
+    if (sizes.ep < 1 || sizes.dp % sizes.ep != 0) {
+        std::string divisors;
+        for (int divisor = 1; divisor <= sizes.dp; ++divisor) {
+            if (sizes.dp % divisor == 0)
+                divisors += (divisor == 1 ? "" : ", ") + std::to_string(divisor);
+        }
+        return refuse(
+            "ep", sizes.ep, "must divide parallel.dp = " + std::to_string(sizes.dp) + "; allowed is " + divisors);
+    }
     return Mesh(sizes);
 }
 
@@ -66,16 +73,49 @@ Group Mesh::tensorGroup(int rank) const
     return group;
 }
 
+Group Mesh::expertGroup(int rank) const
+{
+    MeshPlace place = placeOf(rank);
+    const int first = place.dp - place.ep;
+    Group group{ .name = "ep of stage " + std::to_string(place.pp) + ", replicas " + std::to_string(first) + " to "
+            + std::to_string(first + sizes_.ep - 1),
+        .dimension = Dimension::Expert,
+        .index = place.ep };
+    if (sizes_.tp > 1)
+        group.name += ", tp " + std::to_string(place.tp);
+    for (place.dp = first; place.dp < first + sizes_.ep; ++place.dp)
+        group.members.push_back(rankOf(place));
+    return group;
+}
+
+Group Mesh::expertDataGroup(int rank) const
+{
+    Group group = dataGroup(rank);
+    if (sizes_.ep == 1)
+        return group;
+    const MeshPlace mine = placeOf(rank);
+    group.name += ", experts " + std::to_string(mine.ep);
+    group.family = 1;
+    std::erase_if(group.members, [&](int member) { return placeOf(member).ep != mine.ep; });
+    group.index = mine.dp / sizes_.ep;
+    return group;
+}
+
 Group Mesh::clipGroup(int rank) const
 {
     const MeshPlace mine = placeOf(rank);
+    const int first = mine.dp - mine.ep;
     Group group{ .name = "clip of replica " + std::to_string(mine.dp), .dimension = Dimension::Clip };
-    MeshPlace place = mine;
-    for (place.pp = 0; place.pp < sizes_.pp; ++place.pp) {
-        for (place.tp = 0; place.tp < sizes_.tp; ++place.tp) {
-            if (place.pp == mine.pp && place.tp == mine.tp)
-                group.index = static_cast<int>(group.members.size());
-            group.members.push_back(rankOf(place));
+    if (sizes_.ep > 1)
+        group.name = "clip of replicas " + std::to_string(first) + " to " + std::to_string(first + sizes_.ep - 1);
+    for (int pp = 0; pp < sizes_.pp; ++pp) {
+        for (int dp = first; dp < first + sizes_.ep; ++dp) {
+            for (int tp = 0; tp < sizes_.tp; ++tp) {
+                const int member = rankOf({ .dp = dp, .tp = tp, .pp = pp });
+                if (member == rank)
+                    group.index = static_cast<int>(group.members.size());
+                group.members.push_back(member);
+            }
         }
     }
     return group;

@@ -29,6 +29,7 @@ struct Group {
     tracing::Dimension dimension = tracing::Dimension::None;
     std::vector<int> members{};
     int index = 0;
+    int family = 0; ///< tells groups of one dimension that share ranks apart
 };
 
 /// World ranks laid out with tp fastest, then dp, then pp: rank = (pp * DP + dp) * TP + tp. Neighbours on the fastest
@@ -45,7 +46,9 @@ public:
     Group dataGroup(int rank) const; ///< same stage, one rank a replica
     Group pipelineGroup(int rank) const; ///< one replica, one rank a stage, in stage order
     Group tensorGroup(int rank) const; ///< same stage and replica, one rank a part of the tensors
-    Group clipGroup(int rank) const; ///< the ranks whose gradients make up one replica's norm
+    Group expertGroup(int rank) const; ///< neighbouring replicas that divide the experts, by ep
+    Group expertDataGroup(int rank) const; ///< of the data group, those that have the same experts
+    Group clipGroup(int rank) const; ///< the ranks whose gradients make up the norm, of one replica or of ep together
     Group worldGroup(int rank) const;
 
 private:

@@ -90,17 +90,16 @@ GroupId MessageCommunicator::addGroup(const Group& group)
     return static_cast<GroupId>(groups_.size() - 1);
 }
 
-// Members may have added a group as a different number, so tags come from the dimension: no two groups of one dimension
-// share a rank.
-int MessageCommunicator::collectiveTag(GroupId group) const
+// Members may have added a group as a different number, so tags come from dimension and family: no two groups with both
+// the same share a rank.
+int MessageCommunicator::baseTag(GroupId group) const
 {
-    return 4 * static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension) + 1;
+    const Group& of = groups_[static_cast<std::size_t>(group)].group;
+    return 4 * (static_cast<int>(of.dimension) + 16 * of.family);
 }
 
-int MessageCommunicator::messageTag(GroupId group, int channel) const
-{
-    return 4 * static_cast<int>(groups_[static_cast<std::size_t>(group)].group.dimension) + 2 * channel;
-}
+int MessageCommunicator::collectiveTag(GroupId group) const { return baseTag(group) + 1; }
+int MessageCommunicator::messageTag(GroupId group, int channel) const { return baseTag(group) + 2 * channel; }
 
 std::uint32_t MessageCommunicator::nextInChannel(
     std::map<std::pair<int, int>, std::uint32_t>& counts, int peer, int channel)

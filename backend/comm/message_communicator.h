@@ -71,6 +71,7 @@ private:
         std::optional<int> root, std::function<std::function<bool()>()> start);
     Request ring(
         RingOp op, std::span<std::byte> data, GroupId group, const char* name, std::size_t elementBytes, AddBytes add);
+    int baseTag(GroupId group) const;
     int collectiveTag(GroupId group) const;
     int messageTag(GroupId group, int channel) const;
     static std::uint32_t nextInChannel(std::map<std::pair<int, int>, std::uint32_t>& counts, int peer, int channel);

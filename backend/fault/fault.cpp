@@ -8,8 +8,8 @@ namespace rankscope::backend {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kKinds{ "slow_rank", "jitter", "imbalanced_stage", "stalled_data",
-    "host_pause", "slow_link", "lost_rank", "hung_rank", "corrupt_shard", "nan_gradient", "full_disk" };
+constexpr std::array<std::string_view, 12> kKinds{ "slow_rank", "jitter", "imbalanced_stage", "hot_expert",
+    "stalled_data", "host_pause", "slow_link", "lost_rank", "hung_rank", "corrupt_shard", "nan_gradient", "full_disk" };
 constexpr std::array<std::string_view, 3> kMoments{ "forward", "all_reduce", "checkpoint" };
 
 } // namespace
@@ -25,7 +25,7 @@ bool needsMs(const Fault& fault)
 std::string settingsOf(const Fault& fault)
 {
     std::string text = fmt::format("until={}", fault.until);
-    if (fault.kind == "slow_rank" || fault.kind == "imbalanced_stage")
+    if (fault.kind == "slow_rank" || fault.kind == "imbalanced_stage" || fault.kind == "hot_expert")
         text += fmt::format(" factor={}", fault.factor);
     if (needsMs(fault) || fault.ms > 0)
         text += fmt::format(" ms={}", fault.ms);

@@ -15,7 +15,7 @@ struct Fault {
     int step = 1; ///< the first one concerned
     int until = 0; ///< the last one; 0: to the end. A fault of a moment happens once, at `step`
     int attempt = 0; ///< of the run, counted from 0: a restart does not run into the same fault again
-    double factor = 2; ///< slow_rank, imbalanced_stage: how much longer computing takes
+    double factor = 2; ///< slow_rank, imbalanced_stage: how much longer computing takes; hot_expert: times its share
     double ms = 0; ///< how long, or, for a rank that is lost or hangs, how long after the step's begin
     double everyMs = 100; ///< host_pause: from one pause to the next
     double gbitPerSecond = 0; ///< slow_link; 0: no limit

@@ -63,13 +63,14 @@ void flipOneBit(const std::string& path)
 
 FaultInjector::FaultInjector(const std::vector<Fault>& faults, const Place& place,
     const std::function<int(int rank)>& stageOf, Actions actions, tracing::Recorder& recorder)
-    : actions_(std::move(actions))
+    : rank_(place.rank)
+    , actions_(std::move(actions))
     , recorder_(recorder)
     , chance_(place.seed * 1000003 + static_cast<std::uint64_t>(place.rank))
 {
     for (const Fault& fault : faults) {
-        const bool isHere
-            = fault.kind == "imbalanced_stage" ? stageOf(fault.rank) == place.stage : fault.rank == place.rank;
+        const bool isHere = fault.kind == "hot_expert"
+            || (fault.kind == "imbalanced_stage" ? stageOf(fault.rank) == place.stage : fault.rank == place.rank);
         if (isHere && fault.attempt == place.attempt)
             faults_.push_back({ .fault = fault, .nextPause = {} });
     }
@@ -79,6 +80,8 @@ FaultInjector::FaultInjector(const std::vector<Fault>& faults, const Place& plac
 
 void FaultInjector::tell(Struck& struck, bool isOver)
 {
+    if (struck.fault.kind == "hot_expert" && struck.fault.rank != rank_)
+        return; // everybody has a part in it; one says so
     if (!isOver) {
         struck.beginTicks = recorder_.now();
         struck.beginStep = step_;
@@ -176,6 +179,13 @@ void FaultInjector::loadsBatch()
         if (struck.isOn && struck.fault.kind == "stalled_data")
             std::this_thread::sleep_for(nsOf(struck.fault.ms));
     }
+}
+
+const Fault* FaultInjector::hotExpert() const
+{
+    const auto hot = std::ranges::find_if(
+        faults_, [](const Struck& struck) { return struck.isOn && struck.fault.kind == "hot_expert"; });
+    return hot == faults_.end() ? nullptr : &hot->fault;
 }
 
 void FaultInjector::inAllReduce() { strikeAt("all_reduce"); }

@@ -30,7 +30,8 @@ public:
         std::function<void(const Link& link)> shapeLink; ///< from now on; no limit and no delay: as it was
     };
 
-    /// Keeps those of `faults` that strike here: `stageOf` tells a rank's stage. The recorder must outlive it.
+    /// Keeps those of `faults` that strike here, a hot expert everywhere: `stageOf` tells a rank's stage. The recorder
+    /// must outlive it.
     FaultInjector(const std::vector<Fault>& faults, const Place& place, const std::function<int(int rank)>& stageOf,
         Actions actions, tracing::Recorder& recorder);
 
@@ -41,6 +42,8 @@ public:
     void insideKernel(std::chrono::nanoseconds took);
     void betweenKernels();
     void loadsBatch(); ///< within the loading
+    /// The hot expert that all ranks send their tokens to now: the first one of fault.rank.
+    const Fault* hotExpert() const;
     void inAllReduce(); ///< one is under way
 
     // While a shard is written, maybe by another thread.
@@ -64,6 +67,7 @@ private:
     void strikeAt(std::string_view moment);
     void addWork();
 
+    int rank_;
     std::vector<Struck> faults_;
     Actions actions_;
     tracing::Recorder& recorder_;

@@ -72,7 +72,7 @@ void AttentionBlock::backward(
     float* dqkv = defers ? saved.dqkv.data() : workspace.wide.data();
     const float* dout
         = split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "attention output gradient");
-    TensorWait here = [] {};
+    ExchangeWait here = [] {};
     const float* x = saved.norm.y.data();
     if (!defers) {
         x = split_.startGather(runner, x, workspace.input, "attention input", here);
@@ -82,7 +82,7 @@ void AttentionBlock::backward(
     mixBackward(runner, saved, dqkv, narrow);
     qkv_.inputGradient(runner, narrow, dqkv, rows);
     here();
-    const TensorWait summed = split_.startSum(runner, narrow, "attention input gradient");
+    const ExchangeWait summed = split_.startSum(runner, narrow, "attention input gradient");
     if (!defers)
         qkv_.addGradients(runner, dqkv, x, rows);
     summed();
@@ -92,7 +92,7 @@ void AttentionBlock::backward(
 void AttentionBlock::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
     const std::int64_t rows = split_.rows();
-    TensorWait here;
+    ExchangeWait here;
     const float* x = split_.startGather(runner, saved.norm.y.data(), workspace.input, "attention input", here);
     projection_.addGradients(runner, saved.dout.data(), saved.mixed.data(), rows);
     here();

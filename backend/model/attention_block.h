@@ -3,22 +3,9 @@
 #include "backend/model/linear.h"
 #include "backend/model/norm.h"
 #include "backend/model/tensor_split.h"
+#include "backend/model/workspace.h"
 
 namespace rankscope::backend {
-
-/// Memory that blocks use while they compute, one for all: nothing in it outlives a block's call.
-struct Workspace {
-    Workspace(std::size_t rows, std::size_t width, const TensorPart& part)
-        : narrow(rows * width)
-        , wide(rows * 4 * width / static_cast<std::size_t>(part.parts))
-        , input(part.splitsSequence ? narrow.size() : 0)
-        , gradient(input.size())
-    {
-    }
-    Buffer narrow; ///< (N, C)
-    Buffer wide; ///< (N, 4 C / parts)
-    Buffer input, gradient; ///< (N, C) if the parts split the sequence: gathered from them
-};
 
 /// out = in + projection(attention(qkv(norm(in)))). Split, a rank has H / parts heads: one sum over the parts in
 /// forward, one in backward. N rows of (B, T), but in, out and the norm have this rank's rows only.

@@ -2,6 +2,7 @@
 
 #include "tracing/model/check.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope::backend {
@@ -24,14 +25,36 @@ std::size_t rowCount(const GptConfig& config, int sequences)
 
 float residualDeviation(const GptConfig& config) { return 0.02F / std::sqrt(2 * static_cast<float>(config.layers)); }
 
-std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts)
+std::int64_t expertCapacity(const GptConfig& config, int sequences)
+{
+    const auto rows = static_cast<std::int64_t>(rowCount(config, sequences));
+    if (config.capacityFactor == 0)
+        return rows;
+    const double even = static_cast<double>(rows) * config.topK / config.experts;
+    return std::min(rows, static_cast<std::int64_t>(std::ceil(config.capacityFactor * even)));
+}
+
+std::size_t expertParameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts, int expertParts)
+{
+    const auto parts = static_cast<std::size_t>(tensorParts);
+    const auto C = static_cast<std::size_t>(config.width);
+    // Each 8C^2 + 4C, which are split, and the bias of a sum, C.
+    return static_cast<std::size_t>(slice.layerCount) * static_cast<std::size_t>(config.experts / expertParts)
+        * ((8 * C * C + 4 * C) / parts + C);
+}
+
+std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int tensorParts, int expertParts)
 {
     const auto parts = static_cast<std::size_t>(tensorParts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
     const auto T = static_cast<std::size_t>(config.sequence);
-    // A layer: qkv 3C^2 + 3C, projection C^2, MLP 8C^2 + 4C, which are split; two biases of sums 2C, two norms 4C.
-    std::size_t count = static_cast<std::size_t>(slice.layerCount) * ((12 * C * C + 7 * C) / parts + 6 * C);
+    // A layer: qkv 3C^2 + 3C, projection C^2, which are split; the bias of a sum C, two norms 4C; then the MLP, 8C^2 +
+    // 4C split and the bias of a sum, or the router.
+    const std::size_t mlp
+        = config.experts > 0 ? C * static_cast<std::size_t>(config.experts) : (8 * C * C + 4 * C) / parts + C;
+    std::size_t count = static_cast<std::size_t>(slice.layerCount) * ((4 * C * C + 3 * C) / parts + 5 * C + mlp)
+        + expertParameterCount(config, slice, tensorParts, expertParts);
     if (slice.hasEmbedding)
         count += (V + T) * C;
     if (slice.hasHead)
@@ -56,13 +79,15 @@ LayerFloats layerFloats(const GptConfig& config, const TensorPart& part, Recompu
     const auto C = static_cast<std::size_t>(config.width);
     const auto H = static_cast<std::size_t>(config.heads);
     const auto parts = static_cast<std::size_t>(part.parts);
+    const auto E = static_cast<std::size_t>(config.experts), K = static_cast<std::size_t>(config.topK);
     // Both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP before and
-    // after GELU.
+    // after GELU. Experts: the latter for each choice with its input, output, row and gate; probabilities, choices.
+    const std::size_t mlps = E > 0 ? K : 1, routing = E > 0 ? E + K * (2 * C + 3) : 0;
     switch (recompute) {
     case Recompute::None:
-        return { 4 * C + 4, (12 * C + H) / parts };
+        return { 4 * C + 4, (4 * C + H + 8 * C * mlps) / parts + routing };
     case Recompute::Selective:
-        return { 2 * C + 4, (8 * C + H) / parts };
+        return { 2 * C + 4, (4 * C + H + 4 * C * mlps) / parts + routing };
     case Recompute::Full:
         return { C, 0 };
     }
@@ -104,15 +129,19 @@ std::size_t activationBytes(
 std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part)
 {
     const auto C = static_cast<std::size_t>(config.width);
-    // A layer: of both sums; then split: of qkv and before the GELU. The head's logits hold their gradient anyway.
-    const std::size_t layer = 2 * C + 7 * C / static_cast<std::size_t>(part.parts);
+    const auto E = static_cast<std::size_t>(config.experts), K = static_cast<std::size_t>(config.topK);
+    // A layer: of both sums; then split: of qkv and before the GELU, with experts for each choice, and of their output
+    // and the router. The head's logits hold their gradient anyway.
+    const std::size_t layer
+        = 2 * C + (3 + 4 * (E > 0 ? K : 1)) * C / static_cast<std::size_t>(part.parts) + (E > 0 ? K * C + E : 0);
     return rowCount(config, sequences) * static_cast<std::size_t>(slice.layerCount) * layer * sizeof(float);
 }
 
 double modelFlopPerToken(const GptConfig& config)
 {
     const double C = config.width;
-    return config.layers * (72 * C * C + 6 * C * (config.sequence + 1)) + 6 * C * config.vocab;
+    const double mlp = config.experts > 0 ? 48 * C * C * config.topK + 6 * C * config.experts : 48 * C * C;
+    return config.layers * (24 * C * C + mlp + 6 * C * (config.sequence + 1)) + 6 * C * config.vocab;
 }
 
 } // namespace rankscope::backend

@@ -11,12 +11,21 @@ namespace rankscope::backend {
 
 namespace {
 
+/// Of experts that other replicas do not have.
+std::size_t expertsOf(const GptStage::Options& options)
+{
+    std::size_t count = 0;
+    for (const auto& chunk : options.chunks)
+        count += expertParameterCount(options.config, chunk.slice, options.part.parts, options.experts.parts);
+    return options.experts.parts > 1 ? count : 0;
+}
+
 std::size_t parametersOf(const GptStage::Options& options)
 {
     std::size_t count = 0;
     for (const auto& chunk : options.chunks)
-        count += parameterCount(options.config, chunk.slice, options.part.parts);
-    return count;
+        count += parameterCount(options.config, chunk.slice, options.part.parts, options.experts.parts);
+    return count - expertsOf(options);
 }
 
 } // namespace
@@ -27,7 +36,7 @@ public:
         : hiddenCount(options.part.ownRows(rowCount(options.config, options.sequences))
             * static_cast<std::size_t>(options.config.width))
         , runner(recorder)
-        , store(parametersOf(options), options.seed)
+        , store(parametersOf(options), expertsOf(options), options.seed)
         , workspace(
               rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width), options.part)
         , clearName(runner.name("clear gradients"))
@@ -42,7 +51,8 @@ public:
         // Backward finishes the last chunk first.
         for (std::size_t i = options.chunks.size(); i-- > 0;)
             chunks.emplace_front(store, runner, options, options.chunks[i]);
-        RS_CHECK(store.used() == store.values().size(), "parameterCount() and the layers must agree");
+        RS_CHECK(store.used() == store.expertsBegin() && store.expertsUsed() == store.values().size(),
+            "parameterCount() and the layers must agree");
     }
 
     ModelChunk& chunk(int index) { return chunks.at(static_cast<std::size_t>(index)); }
@@ -76,6 +86,20 @@ std::vector<std::size_t> GptStage::gradientEnds() const
     return ends;
 }
 
+std::vector<std::size_t> GptStage::expertGradientEnds() const
+{
+    std::vector<std::size_t> ends;
+    for (std::size_t i = impl_->chunks.size(); i-- > 0;) {
+        for (const std::size_t end : impl_->chunks[i].expertGradientEnds()) {
+            if (end > (ends.empty() ? expertsBegin() : ends.back()))
+                ends.push_back(end);
+        }
+    }
+    return ends;
+}
+
+std::size_t GptStage::expertsBegin() const { return impl_->store.expertsBegin(); }
+ExpertLoad GptStage::takeExpertLoad() { return impl_->runner.takeExpertLoad(); }
 std::size_t GptStage::hiddenCount() const { return impl_->hiddenCount; }
 
 void GptStage::zeroGradients()

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct Parameter {
     std::size_t offset = 0; ///< of its first float in values() and gradients()
     bool weightDecay = false; ///< matrices yes; gains, biases and position table no
     TensorCut cut{}; ///< whole where all tensor-parallel ranks hold the same
+    bool isExpert = false; ///< of an expert that other replicas do not have: lies behind all that they all have
     bool isTensorSummand = false; ///< held whole, but of its gradient a rank has a summand: to be summed over the parts
 };
 
@@ -44,7 +46,7 @@ enum class TensorOp {
     Gather, ///< a rank gives its part of the rows, where they lie, and gets all
 };
 /// Waits until an exchange is done.
-using TensorWait = std::function<void()>;
+using ExchangeWait = std::function<void()>;
 
 /// What a stage calls while it computes, always on the calling thread and outside parallel regions. Either may be
 /// empty.
@@ -55,14 +57,21 @@ struct StageHooks {
     std::function<void()> betweenKernels{};
     /// Within each kernel's span, once it is computed, with the time that took.
     std::function<void(std::chrono::nanoseconds took)> insideKernel{};
-    /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap and
-    /// cover a chunk's part of the buffer in each backward pass (with deferred weights: in backwardWeights()); whoever
-    /// sums over ranks listens to the last micro-batch only.
+    /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap, below
+    /// and from expertsBegin() on each for itself, and cover a chunk's part of both in each backward pass (with
+    /// deferred weights: in backwardWeights()); whoever sums over ranks listens to the last micro-batch only.
     std::function<void(std::size_t begin, std::size_t end)> gradientsReady{};
     /// Before values()[begin, end) are read in forward(): one of the ranges that gradientsReady gives.
     std::function<void(std::size_t begin, std::size_t end)> weightsNeeded{};
     /// Starts an exchange; needed with more than one part.
-    std::function<TensorWait(TensorOp op, std::span<float> data, const char* name)> overTensorParts{};
+    std::function<ExchangeWait(TensorOp op, std::span<float> data, const char* name)> overTensorParts{};
+    /// Starts an exchange among the ranks that divide the experts: a part for each of them and one from each, whose
+    /// memory stays until it is done. Needed with more than one part.
+    std::function<ExchangeWait(std::span<const std::span<const std::byte>> toEach,
+        std::span<const std::span<std::byte>> fromEach, const char* name)>
+        betweenExperts{};
+    /// Asked in every forward pass.
+    std::function<std::optional<HotExpert>()> hotExpert{};
 };
 
 /// One micro-batch on its way through a stage. B = Options::sequences, N = B * T rows.
@@ -74,6 +83,14 @@ struct MicroBatch {
     std::span<const float> hiddenIn{}; ///< (B, T, C), all but the first part
     std::span<const std::int32_t> targets{}; ///< (B, T), last part only
     float lossScale = 1; ///< gradients are those of lossScale * summed loss, such as 1 / tokens of the global batch
+};
+
+/// What experts had to do.
+struct ExpertLoad {
+    std::vector<std::int64_t> tokens; ///< by expert: computed by this rank, in all its layers; 0 for those of others
+    std::int64_t dropped = 0; ///< choices of this rank's tokens that no expert had room for
+    double balance = 0; ///< sum of balance losses
+    std::int64_t passes = 0; ///< layers times micro-batches of which they are
 };
 
 /// A pipeline stage of a GPT in fp32: one range of layers, or several chunks of an interleaved schedule. All inputs are
@@ -90,6 +107,7 @@ public:
         };
         std::vector<Chunk> chunks; ///< in the model's order
         TensorPart part{};
+        ExpertPart experts{};
         int sequences = 1; ///< B, sequences of a micro-batch
         std::uint64_t seed = 1;
         Recompute recompute = Recompute::None; ///< Full does not go with deferred weights
@@ -110,10 +128,17 @@ public:
     std::span<const Parameter> parameters() const;
     std::span<float> values();
     std::span<float> gradients();
+    /// Where the parameters of experts begin that not all replicas have: at the end if there are none.
+    std::size_t expertsBegin() const;
     void zeroGradients();
 
     /// Where the ranges end that gradientsReady gives, in the same order.
     std::vector<std::size_t> gradientEnds() const;
+    /// Of those from expertsBegin() on.
+    std::vector<std::size_t> expertGradientEnds() const;
+
+    /// Since the last call.
+    ExpertLoad takeExpertLoad();
 
     /// Floats of one micro-batch between stages: B * T * C, or a part of them where the sequence is split. It is what
     /// (B, T, C) means below.

@@ -96,13 +96,13 @@ void HeadLayer::backward(
             dlogits, dlogits, saved.logSumExp.data(), saved.targets.data(), saved.lossScale, rows_, vocab_);
     });
     float* narrow = workspace.narrow.data();
-    TensorWait here = [] {};
+    ExchangeWait here = [] {};
     const float* x = saved.norm.y.data();
     if (!saved.defersWeights)
         x = split_.startGather(runner, x, workspace.input, "head input", here);
     projection_.inputGradient(runner, narrow, dlogits, rows_);
     here();
-    const TensorWait summed = split_.startSum(runner, narrow, "head input gradient");
+    const ExchangeWait summed = split_.startSum(runner, narrow, "head input gradient");
     if (!saved.defersWeights)
         projection_.addGradients(runner, dlogits, x, rows_);
     const std::int64_t own = split_.ownRows() * width_;

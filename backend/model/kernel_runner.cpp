@@ -24,6 +24,18 @@ void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microB
     microBatch_ = microBatch;
 }
 
+void KernelRunner::countExperts(
+    std::size_t first, std::size_t all, std::span<const std::int32_t> came, std::int64_t dropped, double balance)
+{
+    load_.tokens.resize(all);
+    const std::size_t local = all - first < came.size() ? all - first : came.size();
+    for (std::size_t i = 0; i < came.size(); ++i)
+        load_.tokens[first + i % local] += came[i];
+    load_.dropped += dropped;
+    load_.balance += balance;
+    ++load_.passes;
+}
+
 std::int64_t KernelRunner::rowsAtOnce(std::int64_t rows, double flop) const { return atOnce(rows, flop, kLeastRows); }
 
 std::int64_t KernelRunner::sequencesAtOnce(std::int64_t sequences, std::int64_t heads, double flop) const

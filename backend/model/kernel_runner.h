@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace rankscope::backend {
 
@@ -60,10 +61,23 @@ public:
     }
 
     /// See StageHooks::overTensorParts; nothing where there is one part.
-    TensorWait overTensorParts(TensorOp op, std::span<float> data, const TensorPart& part, const char* name) const
+    ExchangeWait overTensorParts(TensorOp op, std::span<float> data, const TensorPart& part, const char* name) const
     {
         return part.parts > 1 ? hooks_.overTensorParts(op, data, name) : [] {};
     }
+
+    /// See StageHooks::betweenExperts.
+    ExchangeWait betweenExperts(std::span<const std::span<const std::byte>> toEach,
+        std::span<const std::span<std::byte>> fromEach, const char* name) const
+    {
+        return hooks_.betweenExperts(toEach, fromEach, name);
+    }
+    std::optional<HotExpert> hotExpert() const { return hooks_.hotExpert ? hooks_.hotExpert() : std::nullopt; }
+
+    /// Notes what the experts from `first` on, of `all`, did for one micro-batch: rows by rank and expert.
+    void countExperts(
+        std::size_t first, std::size_t all, std::span<const std::int32_t> came, std::int64_t dropped, double balance);
+    ExpertLoad takeExpertLoad() { return std::exchange(load_, {}); }
 
 private:
     std::int64_t atOnce(std::int64_t count, double flop, std::int64_t unit) const;
@@ -73,6 +87,7 @@ private:
     tracing::Pass pass_ = tracing::Pass::None;
     std::optional<std::uint16_t> microBatch_;
     std::uint16_t threads_ = 1;
+    ExpertLoad load_;
 };
 
 } // namespace rankscope::backend

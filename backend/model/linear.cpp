@@ -40,9 +40,11 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
           { .cut = weightCut(options),
               .init = ParameterStore::Init::Normal,
               .deviation = options.deviation,
-              .decays = true }))
-    , bias_(options.bias ? store.add(
-                options.parameter + ".bias", { .cut = biasCut(options), .isTensorSummand = biasPart_.splitsSequence })
+              .decays = true,
+              .isTensorSummand = options.isTensorSummand,
+              .isExpert = options.isExpert }))
+    , bias_(options.bias ? store.add(options.parameter + ".bias",
+                { .cut = biasCut(options), .isTensorSummand = biasPart_.splitsSequence, .isExpert = options.isExpert })
                          : Weights{})
     , forwardName_(runner.name("matmul " + options.kernel))
     , inputGradientName_(runner.name("matmul " + options.kernel + " input gradient"))

@@ -20,6 +20,8 @@ public:
         enum class Split { None, Columns, Rows } split = Split::None;
         std::int64_t columnGroups = 1; ///< each of which is split: 3 for queries, keys and values side by side
         TensorPart part{};
+        bool isTensorSummand = false; ///< of a gradient that is a summand though the matrix is whole
+        bool isExpert = false;
     };
     Linear(ParameterStore& store, KernelRunner& runner, const Options& options);
 

@@ -1,99 +1,85 @@
 #include "backend/model/mlp_block.h"
 
-#include "kernels/elementwise.h"
-#include "kernels/gelu.h"
-
-#include <algorithm>
+#include "backend/model/dense_mlp.h"
+#include "backend/model/expert_mlp.h"
 
 namespace rankscope::backend {
 
-MlpBlock::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights)
-    : norm(part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width))
-    , before(rowCount(config, sequences) * 4 * static_cast<std::size_t>(config.width / part.parts))
-    , after(before.size())
-    , dout(defersWeights ? rowCount(config, sequences) * static_cast<std::size_t>(config.width) : 0)
-    , dbefore(defersWeights ? before.size() : 0)
+namespace {
+
+std::unique_ptr<FeedForward> makeInside(ParameterStore& store, KernelRunner& runner, const GptConfig& config,
+    const TensorPart& part, const ExpertPart& experts, const std::string& layer, int sequences)
+{
+    if (config.experts > 0)
+        return std::make_unique<ExpertMlp>(store, runner, config, part, experts, layer, sequences);
+    return std::make_unique<DenseMlp>(store, runner, config, part, layer, sequences);
+}
+
+} // namespace
+
+MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
+    const ExpertPart& experts, const std::string& layer, int sequences)
+    : split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
+    , inside_(makeInside(store, runner, config, part, experts, layer, sequences))
+    , norm_(store, runner, layer + ".mlp.norm", config.width, part)
 {
 }
 
-MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
-    const std::string& layer, int sequences)
-    : split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
-    , rows_(split_.rows())
-    , width_(config.width)
-    , inner_(4 * width_ / part.parts)
-    , down_(store, runner,
-          { .parameter = layer + ".mlp.down",
-              .kernel = "down",
-              .inputs = 4 * width_,
-              .outputs = width_,
-              .deviation = residualDeviation(config),
-              .split = Linear::Options::Split::Rows,
-              .part = part })
-    , up_(store, runner,
-          { .parameter = layer + ".mlp.up",
-              .kernel = "up",
-              .inputs = width_,
-              .outputs = 4 * width_,
-              .split = Linear::Options::Split::Columns,
-              .part = part })
-    , norm_(store, runner, layer + ".mlp.norm", width_, part)
-    , geluName_(runner.name("gelu"))
+MlpBlock::Saved MlpBlock::save(bool defersWeights) const
 {
+    const auto width = static_cast<std::size_t>(norm_.width());
+    return { .norm = { static_cast<std::size_t>(split_.ownRows()), width },
+        .inside = inside_->save(defersWeights),
+        .dout = Buffer(defersWeights ? static_cast<std::size_t>(split_.rows()) * width : 0) };
 }
 
 void MlpBlock::forward(KernelRunner& runner, Saved& saved, float* out, const float* in, Workspace& workspace) const
 {
-    recompute(runner, saved, in, true, workspace);
+    begin(runner, saved, in, true, workspace);
     split_.addToResidual(runner, out, in, workspace.narrow, "mlp output",
-        [&](float* y, bool accumulates) { down_.forward(runner, y, saved.after.data(), rows_, accumulates); });
+        [&](float* y, bool accumulates) { inside_->down(runner, saved.inside, y, accumulates, workspace); });
 }
 
-void MlpBlock::recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const
+void MlpBlock::recompute(KernelRunner& runner, Saved& saved, const float* in, bool allOfIt, Workspace& workspace) const
 {
-    const std::int64_t inner = rows_ * inner_;
+    begin(runner, saved, in, allOfIt, workspace);
+    if (allOfIt)
+        inside_->recomputeDown(runner, saved.inside, workspace);
+}
+
+void MlpBlock::begin(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const
+{
     norm_.forward(runner, saved.norm, in, split_.ownRows());
     if (upToo) {
         const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "mlp input");
-        up_.forward(runner, saved.before.data(), x, rows_);
+        inside_->up(runner, saved.inside, x, workspace);
     }
-    runner.run(geluName_, kernels::geluForwardCost(inner), rows_,
-        [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inner); });
+    inside_->activate(runner, saved.inside);
 }
 
 void MlpBlock::backward(
     KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
-    const std::int64_t inner = rows_ * inner_;
-    const bool defers = saved.dout.size() > 0;
+    const bool defers = saved.inside.defersWeights;
     float* narrow = workspace.narrow.data();
-    float* wide = defers ? saved.dbefore.data() : workspace.wide.data();
     const float* dout = split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "mlp output gradient");
-    TensorWait here = [] {};
+    ExchangeWait here = [] {};
     const float* x = saved.norm.y.data();
-    if (!defers) {
-        x = split_.startGather(runner, x, workspace.input, "mlp input", here);
-        down_.addGradients(runner, dout, saved.after.data(), rows_);
-    }
-    down_.inputGradient(runner, wide, dout, rows_);
-    runner.run(geluName_, kernels::geluBackwardCost(inner), rows_,
-        [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inner); });
-    up_.inputGradient(runner, narrow, wide, rows_);
-    here();
-    const TensorWait summed = split_.startSum(runner, narrow, "mlp input gradient");
     if (!defers)
-        up_.addGradients(runner, wide, x, rows_);
+        x = split_.startGather(runner, x, workspace.input, "mlp input", here);
+    inside_->backward(runner, saved.inside, narrow, dout, workspace);
+    here();
+    const ExchangeWait summed = split_.startSum(runner, narrow, "mlp input gradient");
+    if (!defers)
+        inside_->addGradients(runner, saved.inside, x, dout, workspace);
     summed();
     norm_.backward(runner, saved.norm, gradient, split_.own(narrow), in, split_.ownRows());
 }
 
 void MlpBlock::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
-    TensorWait here;
-    const float* x = split_.startGather(runner, saved.norm.y.data(), workspace.input, "mlp input", here);
-    down_.addGradients(runner, saved.dout.data(), saved.after.data(), rows_);
-    here();
-    up_.addGradients(runner, saved.dbefore.data(), x, rows_);
+    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "mlp input");
+    inside_->addGradients(runner, saved.inside, x, saved.dout.data(), workspace);
 }
 
 } // namespace rankscope::backend

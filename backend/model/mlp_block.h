@@ -1,38 +1,44 @@
 #pragma once
 
-#include "backend/model/attention_block.h"
+#include "backend/model/feed_forward.h"
+#include "backend/model/norm.h"
+#include "backend/model/tensor_split.h"
+
+#include <memory>
+#include <string>
 
 namespace rankscope::backend {
 
-/// out = in + down(gelu(up(norm(in)))), four widths inside, of which a rank has 4 C / parts: one sum over the parts in
-/// forward, one in backward. N rows of (B, T), but in, out and the norm have this rank's rows only.
+/// out = in + inside(norm(in)), where inside is one MLP for all rows or one of several experts: one sum over the parts
+/// of tensors in forward, one in backward. N rows of (B, T), but in, out and the norm have this rank's rows only.
 class MlpBlock {
 public:
     struct Saved {
-        Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights);
         Norm::Saved norm;
-        Buffer before, after; ///< (N, 4 C / parts), of the GELU
-        Buffer dout, dbefore; ///< (N, C) and as before: gradients that those of deferred weights need, else empty
+        FeedForward::Saved inside;
+        Buffer dout; ///< (N, C), gradient that those of deferred weights need, else empty
     };
 
     MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
-        const std::string& layer, int sequences);
+        const ExpertPart& experts, const std::string& layer, int sequences);
+
+    Saved save(bool defersWeights) const;
 
     void forward(KernelRunner& runner, Saved& saved, float* out, const float* in, Workspace& workspace) const;
-    /// What backward needs again; `upToo` unless Saved kept the values before the GELU.
-    void recompute(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const;
+    /// What backward needs again: outputs of norm and GELU, or all of it.
+    void recompute(KernelRunner& runner, Saved& saved, const float* in, bool allOfIt, Workspace& workspace) const;
     /// gradient is that of `out` before and that of `in` after.
     void backward(KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const;
     /// The gradients of matrices and their biases, where Saved defers them.
     void backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const;
 
 private:
+    void begin(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const;
+
     TensorSplit split_;
-    std::int64_t rows_, width_, inner_; ///< inner: four widths, this rank's part
     // In the order in which backward finishes them.
-    Linear down_, up_;
+    std::unique_ptr<FeedForward> inside_;
     Norm norm_;
-    tracing::LocalName geluName_;
 };
 
 } // namespace rankscope::backend

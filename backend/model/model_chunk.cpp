@@ -8,7 +8,8 @@
 namespace rankscope::backend {
 
 ModelChunk::Layer::Layer(ParameterStore& store, KernelRunner& runner, const GptStage::Options& options, int index)
-    : mlp(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
+    : mlp(store, runner, options.config, options.part, options.experts, "layer " + std::to_string(index),
+        options.sequences)
     , attention(store, runner, options.config, options.part, "layer " + std::to_string(index), options.sequences)
 {
 }
@@ -22,7 +23,7 @@ public:
         , own_(!slot.attention.empty())
         , attention_(own_ ? slot.attention[layer % slot.attention.size()] : again->attention)
         , mlp_(own_ ? slot.mlp[layer % slot.mlp.size()] : again->mlp)
-        , lends_(own_ && mlp_.after.size() == 0)
+        , lends_(own_ && mlp_.norm.y.size() == 0)
     {
         exchange();
     }
@@ -42,7 +43,7 @@ private:
             return;
         std::swap(attention_.norm.y, again_->attention.norm.y);
         std::swap(mlp_.norm.y, again_->mlp.norm.y);
-        std::swap(mlp_.after, again_->mlp.after);
+        std::swap(mlp_.inside.after, again_->mlp.inside.after);
     }
 
     std::optional<Again>& again_;
@@ -52,22 +53,23 @@ private:
     bool lends_;
 };
 
-ModelChunk::Slot::Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool forTraining)
+ModelChunk::Slot::Slot(
+    const GptStage::Options& options, const StageSlice& slice, std::span<const Layer> layers, bool forTraining)
 {
     const Recompute recompute = forTraining ? options.recompute : Recompute::None;
     const bool defersWeights = forTraining && options.defersWeights;
     const std::size_t hiddenCount = options.part.ownRows(rowCount(options.config, options.sequences))
         * static_cast<std::size_t>(options.config.width);
-    const int inputs = recompute == Recompute::Full ? layers + 1 : 2 * layers + 1;
-    for (int i = 0; i < inputs; ++i)
+    const std::size_t inputs = recompute == Recompute::Full ? layers.size() + 1 : 2 * layers.size() + 1;
+    for (std::size_t i = 0; i < inputs; ++i)
         hidden.emplace_back(hiddenCount);
-    for (int i = 0; i < layers && recompute != Recompute::Full; ++i) {
+    for (std::size_t i = 0; i < layers.size() && recompute != Recompute::Full; ++i) {
         attention.emplace_back(options.config, options.part, options.sequences, defersWeights);
-        mlp.emplace_back(options.config, options.part, options.sequences, defersWeights);
+        mlp.push_back(layers[i].mlp.save(defersWeights));
         if (recompute == Recompute::Selective) {
             attention.back().norm.y = Buffer();
             mlp.back().norm.y = Buffer();
-            mlp.back().after = Buffer();
+            mlp.back().inside.after = Buffer();
         }
     }
     if (slice.hasHead) {
@@ -83,6 +85,7 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
     : options_(options)
     , slice_(chunk.slice)
     , begin_(store.used())
+    , expertsBegin_(store.expertsUsed())
     , rows_(rowCount(options.config, options.sequences))
     , hiddenCount_(options.part.ownRows(rows_) * static_cast<std::size_t>(options.config.width))
 {
@@ -91,20 +94,20 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
         options.recompute == Recompute::None || !options.defersWeights, "one of both: weights need what is dropped");
     if (slice_.hasHead)
         head_.emplace(store, runner, options.config, options.part, options.sequences);
-    ends_.push_back(store.used());
+    endGroup(store);
     for (int i = slice_.layerCount - 1; i >= 0; --i) {
         layers_.emplace_back(store, runner, options, slice_.firstLayer + i);
-        ends_.push_back(store.used());
+        endGroup(store);
     }
     std::ranges::reverse(layers_);
     if (slice_.hasEmbedding)
         embedding_.emplace(store, runner, options.config, options.part, options.sequences);
-    ends_.push_back(store.used());
+    endGroup(store);
     for (int i = 0; i < chunk.slots; ++i)
-        slots_.emplace_back(options, slice_, slice_.layerCount, true);
+        slots_.emplace_back(options, slice_, layers_, true);
     if (options.recompute != Recompute::None)
         again_.emplace(Again{ { options.config, options.part, options.sequences, false },
-            { options.config, options.part, options.sequences, false }, Buffer(hiddenCount_) });
+            layers_.front().mlp.save(false), Buffer(hiddenCount_) });
 }
 
 double ModelChunk::forward(
@@ -117,7 +120,7 @@ double ModelChunk::evaluate(
     KernelRunner& runner, const MicroBatch& batch, std::span<float> hiddenOut, Workspace& workspace)
 {
     if (!evaluation_)
-        evaluation_.emplace(options_, slice_, 1, false);
+        evaluation_.emplace(options_, slice_, std::span(layers_).first(1), false);
     return forward(runner, *evaluation_, batch, hiddenOut, workspace);
 }
 
@@ -127,6 +130,7 @@ double ModelChunk::forward(
     RS_CHECK(hiddenOut.size() == (head_ ? 0 : hiddenCount_), "hiddenOut must be (B, T, C), empty on the last part");
     runner.begin(tracing::Pass::Forward, batch.number);
     slot.number = batch.number;
+    slot.lossScale = batch.lossScale;
     need(runner, layers_.size() + 1);
     enter(runner, slot, batch);
     const std::size_t blocks = 2 * layers_.size();
@@ -187,6 +191,7 @@ void ModelChunk::backward(KernelRunner& runner, int index, std::span<const float
             ready(runner, group);
     };
     runner.begin(tracing::Pass::Backward, slot.number);
+    workspace.lossScale = slot.lossScale;
     // The gradient of the residual stream, in place from the end to the beginning.
     float* gradient = embedding_ ? slot.embeddingGradient.data() : hiddenInGradient.data();
     if (head_)
@@ -225,8 +230,17 @@ void ModelChunk::backwardWeights(KernelRunner& runner, int index, Workspace& wor
     ready(runner, layers_.size() + 1);
 }
 
+void ModelChunk::endGroup(const ParameterStore& store)
+{
+    ends_.push_back(store.used());
+    expertsEnds_.push_back(store.expertsUsed());
+}
+
 void ModelChunk::ready(KernelRunner& runner, std::size_t group) const
 {
+    const std::size_t experts = expertsBeginOf(group);
+    if (experts < expertsEnds_[group])
+        runner.gradientsReady(experts, expertsEnds_[group]);
     if (beginOf(group) < ends_[group])
         runner.gradientsReady(beginOf(group), ends_[group]);
 }
@@ -235,6 +249,9 @@ void ModelChunk::need(KernelRunner& runner, std::size_t group) const
 {
     if (beginOf(group) < ends_[group])
         runner.weightsNeeded(beginOf(group), ends_[group]);
+    const std::size_t experts = expertsBeginOf(group);
+    if (experts < expertsEnds_[group])
+        runner.weightsNeeded(experts, expertsEnds_[group]);
 }
 
 } // namespace rankscope::backend

@@ -26,6 +26,7 @@ public:
     void backwardWeights(KernelRunner& runner, int slot, Workspace& workspace);
     /// Of the head, each layer from the last on, the embedding; equal to the one before where a part is missing.
     std::span<const std::size_t> gradientEnds() const { return ends_; }
+    std::span<const std::size_t> expertGradientEnds() const { return expertsEnds_; }
 
 private:
     struct Layer {
@@ -45,8 +46,10 @@ private:
         std::optional<HeadLayer::Saved> head;
         Buffer embeddingGradient; ///< (N, C), of the first part, where no caller gives one
         std::uint16_t number = 0;
+        float lossScale = 1;
 
-        Slot(const GptStage::Options& options, const StageSlice& slice, int layers, bool forTraining);
+        Slot(
+            const GptStage::Options& options, const StageSlice& slice, std::span<const Layer> layers, bool forTraining);
     };
 
     /// Where a layer is computed again: its inputs and outputs in turn, one at a time.
@@ -64,16 +67,19 @@ private:
     void computeAgain(KernelRunner& runner, Slot& slot, std::size_t layer, View& view, Workspace& workspace);
     void enter(KernelRunner& runner, Slot& slot, const MicroBatch& batch) const;
     std::size_t beginOf(std::size_t group) const { return group == 0 ? begin_ : ends_[group - 1]; }
+    std::size_t expertsBeginOf(std::size_t group) const { return group == 0 ? expertsBegin_ : expertsEnds_[group - 1]; }
+    void endGroup(const ParameterStore& store);
     void ready(KernelRunner& runner, std::size_t group) const;
     void need(KernelRunner& runner, std::size_t group) const;
 
     GptStage::Options options_;
     StageSlice slice_;
-    std::size_t begin_; ///< of this chunk's gradients
+    std::size_t begin_, expertsBegin_; ///< of this chunk's gradients
     std::optional<HeadLayer> head_;
     std::vector<Layer> layers_;
     std::optional<EmbeddingLayer> embedding_;
     std::vector<std::size_t> ends_; ///< groups of gradients: head, each layer from the last on, embedding
+    std::vector<std::size_t> expertsEnds_; ///< the same of experts that other replicas do not have
     std::vector<Slot> slots_;
     std::optional<Slot> evaluation_;
     std::optional<Again> again_;

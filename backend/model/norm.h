@@ -19,6 +19,8 @@ public:
     Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width,
         const TensorPart& part);
 
+    std::int64_t width() const { return width_; }
+
     void forward(KernelRunner& runner, Saved& saved, const float* x, std::int64_t rows) const;
     /// Adds to dx (N, C).
     void backward(

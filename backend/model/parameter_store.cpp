@@ -64,9 +64,10 @@ void takePart(std::span<float> part, std::span<const float> whole, const TensorC
 
 } // namespace
 
-ParameterStore::ParameterStore(std::size_t count, std::uint64_t seed)
-    : values_(count)
-    , gradients_(count)
+ParameterStore::ParameterStore(std::size_t count, std::size_t expertCount, std::uint64_t seed)
+    : values_(count + expertCount)
+    , gradients_(count + expertCount)
+    , expertsBegin_(count)
     , seed_(seed)
 {
 }
@@ -75,9 +76,11 @@ Weights ParameterStore::add(std::string name, const Tensor& tensor)
 {
     const TensorCut& cut = tensor.cut;
     const std::size_t count = cut.count();
-    RS_CHECK(used_ + count <= values_.size(), "parameterCount() and the layers must agree");
-    const std::span<float> value = values_.span().subspan(used_, count);
-    const std::span<float> gradient = gradients_.span().subspan(used_, count);
+    std::size_t& used = tensor.isExpert ? expertsUsed_ : used_;
+    RS_CHECK(used + count <= (tensor.isExpert ? values_.size() : expertsBegin_),
+        "parameterCount() and the layers must agree");
+    const std::span<float> value = values_.span().subspan(used, count);
+    const std::span<float> gradient = gradients_.span().subspan(used, count);
     if (tensor.init == Init::One) {
         std::ranges::fill(value, 1.0F);
     } else if (tensor.init == Init::Normal) {
@@ -88,11 +91,12 @@ Weights ParameterStore::add(std::string name, const Tensor& tensor)
     parameters_.push_back({ .name = std::move(name),
         .value = value,
         .gradient = gradient,
-        .offset = used_,
+        .offset = used,
         .weightDecay = tensor.decays,
         .cut = cut,
+        .isExpert = tensor.isExpert,
         .isTensorSummand = tensor.isTensorSummand });
-    used_ += count;
+    used += count;
     return { value.data(), gradient.data() };
 }
 

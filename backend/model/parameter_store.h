@@ -26,7 +26,8 @@ inline TensorCut cutOf(std::size_t outer, std::size_t axis, std::size_t inner, c
 /// them; once all are taken, the buffers are full.
 class ParameterStore {
 public:
-    ParameterStore(std::size_t count, std::uint64_t seed);
+    /// Room for `count` floats, and behind them for `expertCount` of experts.
+    ParameterStore(std::size_t count, std::size_t expertCount, std::uint64_t seed);
 
     enum class Init { Zero, One, Normal };
     struct Tensor {
@@ -34,16 +35,18 @@ public:
         Init init = Init::Zero;
         float deviation = 0; ///< of Normal
         bool decays = false; ///< has weight decay
-        bool isTensorSummand = false; ///< see Parameter
+        bool isTensorSummand = false, isExpert = false; ///< see Parameter
     };
-    /// Hands out the next `cut.count()` floats. Normal draws the whole tensor from N(0, deviation^2) by (seed, name)
-    /// alone and keeps the part.
+    /// Hands out the next `cut.count()` floats, those of experts behind all others. Normal draws the whole tensor from
+    /// N(0, deviation^2) by (seed, name) alone and keeps the part.
     Weights add(std::string name, const Tensor& tensor);
 
     static TensorCut whole(std::size_t count) { return { .axis = count, .length = count }; }
 
     /// Floats handed out so far: where the next tensor begins.
     std::size_t used() const { return used_; }
+    std::size_t expertsUsed() const { return expertsUsed_; }
+    std::size_t expertsBegin() const { return expertsBegin_; }
     std::span<const Parameter> parameters() const { return parameters_; }
     std::span<float> values() { return values_.span(); }
     std::span<float> gradients() { return gradients_.span(); }
@@ -52,7 +55,8 @@ private:
     Buffer values_;
     Buffer gradients_;
     std::vector<Parameter> parameters_;
-    std::size_t used_ = 0;
+    std::size_t expertsBegin_;
+    std::size_t used_ = 0, expertsUsed_ = expertsBegin_;
     std::uint64_t seed_;
 };
 

@@ -18,14 +18,14 @@ TensorSplit::TensorSplit(KernelRunner& runner, const TensorPart& part, std::int6
 
 const float* TensorSplit::gather(KernelRunner& runner, const float* own, Buffer& whole, const char* name) const
 {
-    TensorWait wait;
+    ExchangeWait wait;
     const float* all = startGather(runner, own, whole, name, wait);
     wait();
     return all;
 }
 
 const float* TensorSplit::startGather(
-    KernelRunner& runner, const float* own, Buffer& whole, const char* name, TensorWait& wait) const
+    KernelRunner& runner, const float* own, Buffer& whole, const char* name, ExchangeWait& wait) const
 {
     wait = [] {};
     if (!part_.splitsSequence)
@@ -45,7 +45,7 @@ const float* TensorSplit::outGradient(
     return own;
 }
 
-TensorWait TensorSplit::startSum(KernelRunner& runner, float* x, const char* name) const
+ExchangeWait TensorSplit::startSum(KernelRunner& runner, float* x, const char* name) const
 {
     return runner.overTensorParts(part_.splitsSequence ? TensorOp::ScatterSum : TensorOp::Sum,
         { x, static_cast<std::size_t>(rows_ * width_) }, part_, name);

@@ -22,14 +22,14 @@ public:
     const float* gather(KernelRunner& runner, const float* own, Buffer& whole, const char* name) const;
     /// The same, done when `wait` says so: beside kernels that do not need it yet.
     const float* startGather(
-        KernelRunner& runner, const float* own, Buffer& whole, const char* name, TensorWait& wait) const;
+        KernelRunner& runner, const float* own, Buffer& whole, const char* name, ExchangeWait& wait) const;
     /// All rows of the gradient of a block's output from `own`, which backward overwrites: kept in `kept` if that has
     /// room, for deferred weights.
     const float* outGradient(
         KernelRunner& runner, const float* own, Buffer& kept, Buffer& whole, const char* name) const;
     /// Sums x (N, C) over the parts; afterwards own(x) is the sum.
     void sum(KernelRunner& runner, float* x, const char* name) const { startSum(runner, x, name)(); }
-    TensorWait startSum(KernelRunner& runner, float* x, const char* name) const;
+    ExchangeWait startSum(KernelRunner& runner, float* x, const char* name) const;
 
     /// out (own rows) = in + the sum over the parts of what `add(y, accumulates)` writes or adds to y (N, C). `whole`
     /// is where it does so if out has not all rows.

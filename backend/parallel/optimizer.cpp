@@ -43,7 +43,7 @@ tracing::KernelInfo Optimizer::kernelInfo(tracing::LocalName name, double flop, 
     return { .name = name, .pass = tracing::Pass::Optimizer, .threads = threads_, .flop = flop, .bytes = bytes };
 }
 
-double Optimizer::squaredNorm(bool countsReplicated) const
+double Optimizer::squaredNorm(bool countsReplicated, bool countsShared) const
 {
     const kernels::KernelCost cost = kernels::squaredNormCost(static_cast<std::int64_t>(moment1_.size()));
     const tracing::OpenSpan span = recorder_.kernel(kernelInfo(names_.norm, cost.flop, cost.bytes));
@@ -52,12 +52,12 @@ double Optimizer::squaredNorm(bool countsReplicated) const
     };
     double sum = 0;
     for (const Segment& shard : shards_) {
-        if (countsReplicated) {
+        if (countsReplicated && countsShared) {
             sum += of(shard);
             continue;
         }
         for (const Parameter& parameter : stage_.parameters()) {
-            if (!parameter.cut.isWhole())
+            if ((countsReplicated || !parameter.cut.isWhole()) && (countsShared || parameter.isExpert))
                 sum += of(common(shard, parameter));
         }
     }

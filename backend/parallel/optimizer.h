@@ -28,8 +28,8 @@ public:
     Optimizer(const Settings& settings, GptStage& stage, std::vector<Segment> shards, tracing::Recorder& recorder);
 
     /// Sum of the squares of the shards' gradients. What all tensor-parallel ranks hold alike counts where
-    /// `countsReplicated`, so that a sum over them counts it once.
-    double squaredNorm(bool countsReplicated) const;
+    /// `countsReplicated`, what all replicas hold alike where `countsShared`, so that a sum over them counts it once.
+    double squaredNorm(bool countsReplicated, bool countsShared) const;
     /// One update; `step` counts from 0, `norm` is the gradient's over all stages. The shards' turn comes from the last
     /// to the first, as the next forward pass needs their values, and `updated` is told after each.
     void update(std::int64_t step, double norm, const std::function<void(std::size_t shard)>& updated = {});

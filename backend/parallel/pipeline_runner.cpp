@@ -46,11 +46,9 @@ PipelineRunner::PipelineRunner(
         gradientsIn_.emplace(linkTo(stageAfter(), Channel::Gradients), kReceivesAhead);
     }
     if (options_.data && !options_.isNaive) {
-        const std::vector<Segment> buckets = cutBuckets(stage_.gradientEnds(), options_.bucketFloats);
-        buckets_.emplace(communicator_, *options_.data, stage_.gradients(), buckets,
-            options_.shardsOptimizer ? GradientBuckets::Sum::OwnPart : GradientBuckets::Sum::Whole);
-        if (options_.shardsOptimizer)
-            weights_.emplace(communicator_, *options_.data, stage_.values(), buckets);
+        for (const SharedRange& range : sharedRanges(stage_, options_.bucketFloats))
+            sums_.emplace_back(communicator_, range.begin == 0 ? options_.data : options_.expertData, stage_, range,
+                options_.shardsOptimizer);
     }
     stage_.setHooks(hooks());
 }
@@ -65,16 +63,24 @@ StageHooks PipelineRunner::hooks()
                  },
         .insideKernel = options_.also.insideKernel,
         .gradientsReady =
-            [this](std::size_t, std::size_t end) {
-                if (sumsGradients_ && buckets_)
-                    buckets_->ready(end);
+            [this](std::size_t begin, std::size_t end) {
+                for (ReplicaSums& sums : sums_) {
+                    if (sumsGradients_ && sums.has(begin))
+                        sums.ready(end);
+                }
             },
         .weightsNeeded = [this](std::size_t begin, std::size_t end) { needWeights(begin, end); },
         .overTensorParts
-        = [this](TensorOp op, std::span<float> data, const char* name) { return overTensorParts(op, data, name); } };
+        = [this](TensorOp op, std::span<float> data, const char* name) { return overTensorParts(op, data, name); },
+        .betweenExperts = [this](std::span<const std::span<const std::byte>> toEach,
+                              std::span<const std::span<std::byte>> fromEach, const char* name) -> ExchangeWait {
+            const Request request = communicator_.allToAll(toEach, fromEach, *options_.experts, name);
+            return [this, request] { communicator_.wait(request); };
+        },
+        .hotExpert = options_.also.hotExpert };
 }
 
-TensorWait PipelineRunner::overTensorParts(TensorOp op, std::span<float> data, const char* name)
+ExchangeWait PipelineRunner::overTensorParts(TensorOp op, std::span<float> data, const char* name)
 {
     const GroupId group = *options_.tensor;
     const Request request = op == TensorOp::Sum ? communicator_.allReduce(data, group, name)
@@ -195,28 +201,39 @@ double PipelineRunner::trainStep(const BatchSource& source, float lossScale)
 void PipelineRunner::finishSums()
 {
     const OpenSpan span = recorder_.range({ .name = names_.waitForSums, .kind = RangeKind::Communication });
-    if (buckets_) {
-        buckets_->finish();
+    for (ReplicaSums& sums : sums_)
+        sums.finish();
+    if (!options_.isNaive)
         return;
+    for (const Parameter& parameter : stage_.parameters()) {
+        if (const auto group = parameter.isExpert ? options_.expertData : options_.data)
+            communicator_.wait(communicator_.allReduce(parameter.gradient, *group, "gradients"));
     }
-    for (const Parameter& parameter : stage_.parameters())
-        communicator_.wait(communicator_.allReduce(parameter.gradient, *options_.data, "gradients"));
 }
 
 void PipelineRunner::gatherWeights(std::size_t bucket)
 {
-    if (weights_)
-        weights_->start(bucket);
+    for (ReplicaSums& sums : sums_) {
+        if (bucket < sums.bucketCount())
+            return sums.start(bucket);
+        bucket -= sums.bucketCount();
+    }
 }
 
-void PipelineRunner::finishWeights() { needWeights(0, stage_.values().size()); }
+void PipelineRunner::finishWeights()
+{
+    for (const SharedRange& range : sharedRanges(stage_, options_.bucketFloats))
+        needWeights(range.begin, range.begin + range.count);
+}
 
 void PipelineRunner::needWeights(std::size_t begin, std::size_t end)
 {
-    if (!weights_ || weights_->isHere(begin, end))
-        return;
-    const OpenSpan span = recorder_.range({ .name = names_.waitForWeights, .kind = RangeKind::Communication });
-    weights_->need(begin, end);
+    for (ReplicaSums& sums : sums_) {
+        if (!sums.has(begin) || sums.isHere(begin, end))
+            continue;
+        const OpenSpan span = recorder_.range({ .name = names_.waitForWeights, .kind = RangeKind::Communication });
+        sums.need(begin, end);
+    }
 }
 
 double PipelineRunner::sumOverStages(double share)

@@ -2,9 +2,8 @@
 
 #include "backend/data/dataset.h"
 #include "backend/model/gpt_stage.h"
-#include "backend/parallel/gradient_buckets.h"
 #include "backend/parallel/hidden_exchange.h"
-#include "backend/parallel/weight_gather.h"
+#include "backend/parallel/replica_sums.h"
 #include "backend/schedule/schedule.h"
 #include "tracing/record/recorder.h"
 
@@ -26,6 +25,8 @@ public:
         GroupId pipeline{};
         GroupId clip{}; ///< this replica's ranks; all ranks where the optimizer's state is sharded
         std::optional<GroupId> data; ///< absent with one replica
+        std::optional<GroupId> experts; ///< replicas that divide the experts; absent where each has all
+        std::optional<GroupId> expertData; ///< replicas that have the same; absent with one
         std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
         StageHooks also{}; ///< betweenKernels and insideKernel of somebody else
@@ -86,7 +87,7 @@ private:
     void finishSums();
     /// Gradients of what tensor parts hold alike but compute in parts.
     void sumTensorSummands();
-    TensorWait overTensorParts(TensorOp op, std::span<float> data, const char* name);
+    ExchangeWait overTensorParts(TensorOp op, std::span<float> data, const char* name);
     void needWeights(std::size_t begin, std::size_t end);
     StageHooks hooks();
     int slotOf(const Action& action) const
@@ -100,8 +101,7 @@ private:
     tracing::Recorder& recorder_;
     std::optional<Inbox> activationsIn_, gradientsIn_;
     std::optional<Outbox> activationsOut_, gradientsOut_;
-    std::optional<GradientBuckets> buckets_;
-    std::optional<WeightGather> weights_;
+    std::vector<ReplicaSums> sums_; ///< of sharedRanges(), or empty: naive, or one replica
     std::vector<int> slots_; ///< of each chunk
     bool sumsGradients_ = false; ///< a chunk's last backward pass of the step is under way
     tracing::BubblePhase phase_ = tracing::BubblePhase::Fill;

@@ -34,6 +34,14 @@ const std::vector<ConfigKey>& table()
         { "model.heads", "attention heads", RS_FIELD(int, model.heads), 1, 1024 },
         { "model.vocab", "tokens that exist; 256 with the byte tokenizer", RS_FIELD(int, model.vocab), 256, 256 },
         { "model.sequence", "tokens of one sequence", RS_FIELD(int, model.sequence), 1, 65536 },
+        { "model.experts", "MLPs of a layer among which each token is sent to some; 0 for one MLP without a choice",
+            RS_FIELD(int, model.experts), 0, 1024 },
+        { "model.top_k", "experts that a token is sent to", RS_FIELD(int, model.topK), 1, 1024 },
+        { "model.capacity_factor",
+            "tokens an expert takes of a micro-batch, times an even share; the rest are dropped; 0 for no limit",
+            RS_FIELD(double, model.capacityFactor), 0, kMany },
+        { "model.balance_loss", "weight of the loss that draws the router to use all experts alike",
+            RS_FIELD(double, model.balanceLoss), 0, kMany },
         { "parallel.dp", "replicas that each take a share of the batch", RS_FIELD(int, parallel.dp), 1, 4096 },
         { "parallel.tp", "ranks that split each matrix; divides model.heads and model.vocab",
             RS_FIELD(int, parallel.tp), 1, 1024 },
@@ -41,8 +49,8 @@ const std::vector<ConfigKey>& table()
             "splits the sequence, too, outside of split matrices: half-sums and gathers instead of sums; needs tp",
             RS_FIELD(bool, parallel.sequenceParallel) },
         { "parallel.pp", "pipeline stages; divides model.layers", RS_FIELD(int, parallel.pp), 1, 1000 },
-        { "parallel.ep", "ranks that split the experts; more than 1 is not available yet", RS_FIELD(int, parallel.ep),
-            1, 1 },
+        { "parallel.ep", "replicas that divide the experts; divides parallel.dp and model.experts",
+            RS_FIELD(int, parallel.ep), 1, 4096 },
         { "parallel.schedule", "order of forward and backward passes on a stage",
             RS_FIELD(std::string, parallel.schedule), 0, 0,
             { tracing::scheduleNames().begin(), tracing::scheduleNames().end() } },
@@ -116,12 +124,14 @@ const std::array<FaultKey, 12>& faultTable()
 {
     static const std::array<FaultKey, 12> keys{ {
         { "kind", "what goes wrong", &Fault::kind, 0, 0, faultKinds() },
-        { "rank", "where; with imbalanced_stage a rank of the stage", &Fault::rank, 0, kMany },
+        { "rank", "where; with imbalanced_stage a rank of the stage, with hot_expert the one whose first expert it is",
+            &Fault::rank, 0, kMany },
         { "to", "slow_link: the rank that receives", &Fault::to, 0, kMany },
         { "step", "the first step concerned", &Fault::step, 1, kMany },
         { "until", "the last step concerned; 0: to the end", &Fault::until, 0, kMany },
         { "attempt", "of the run: 0 for the first, 1 for the first restart", &Fault::attempt, 0, 1000 },
-        { "factor", "slow_rank, imbalanced_stage: how much longer computing takes", &Fault::factor, 1, 1000 },
+        { "factor", "slow_rank, imbalanced_stage: how much longer computing takes; hot_expert: times its even share",
+            &Fault::factor, 1, 1000 },
         { "ms", "how long a pause is; a rank dies or hangs so long after its step began", &Fault::ms, 0, 1e6 },
         { "every_ms", "host_pause: from one pause to the next", &Fault::everyMs, 1, 1e6 },
         { "gbit_s", "slow_link: bandwidth in 1e9 bits/s; 0 for no limit", &Fault::gbitPerSecond, 0, 1e6 },
@@ -261,10 +271,7 @@ Status setKey(Config& config, const ConfigKey& key, const RawValue& value)
 {
     if (std::visit([&](auto field) { return assign(config, key, field, value); }, key.field))
         return Done{};
-    std::string allowed = key.allowed();
-    if (key.name == "parallel.ep")
-        allowed += " (more is not available yet)";
-    return refusal(key.name, value, allowed);
+    return refusal(key.name, value, key.allowed());
 }
 
 Status setLinkKey(Config& config, std::size_t link, std::string_view name, const RawValue& value)

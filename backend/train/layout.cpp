@@ -40,6 +40,20 @@ void checkSequenceParallel(const Config& config, std::vector<std::string>& probl
             tp, config.batch.microBatch, config.model.sequence));
 }
 
+void checkExperts(const Config& config, std::vector<std::string>& problems)
+{
+    const int experts = config.model.experts, ep = config.parallel.ep, dp = config.parallel.dp;
+    if (experts == 0 && ep > 1)
+        problems.push_back(fmt::format("parallel.ep = {}: divides experts; allowed with model.experts = 0 is 1", ep));
+    else if (experts % ep != 0 && dp % ep == 0)
+        problems.push_back(fmt::format("parallel.ep = {}: must divide model.experts = {} and parallel.dp = {}; allowed "
+                                       "is {}",
+            ep, experts, dp, divisorsOf(std::gcd(experts, dp))));
+    if (experts > 0 && config.model.topK > experts)
+        problems.push_back(fmt::format(
+            "model.top_k = {}: there are model.experts = {}; allowed is 1 to {}", config.model.topK, experts, experts));
+}
+
 void checkModel(const Config& config, std::vector<std::string>& problems)
 {
     const GptConfig& model = config.model;
@@ -58,6 +72,7 @@ void checkModel(const Config& config, std::vector<std::string>& problems)
             fmt::format("parallel.tp = {}: must divide model.heads = {} and model.vocab = {}; allowed is {}",
                 config.parallel.tp, model.heads, model.vocab, divisorsOf(both)));
     checkSequenceParallel(config, problems);
+    checkExperts(config, problems);
     if (config.train.validateEvery > 0 && config.data.holdout == 0)
         problems.emplace_back("train.validate_every: needs a held-out part; set data.holdout above 0, or this to 0");
 }
@@ -115,6 +130,9 @@ void checkFaults(const Config& config, std::vector<std::string>& problems)
         if (fault.kind == "slow_link" && (fault.to >= world || fault.to == fault.rank))
             problems.push_back(
                 fmt::format("fault.{}.to = {}: allowed is another rank, 0 to {}", i, fault.to, world - 1));
+        if (fault.kind == "hot_expert" && config.model.experts < 2)
+            problems.push_back(
+                fmt::format("fault.{}.kind = hot_expert: needs experts; set model.experts to 2 or more", i));
         if (needsMs(fault) && fault.ms == 0)
             problems.push_back(fmt::format("fault.{}.ms is not set: {} needs a time", i, fault.kind));
     }
@@ -207,7 +225,8 @@ Layout layOut(const Config& config)
         const MeshPlace place = layout.mesh.placeOf(rank);
         RankPlan plan{ .rank = rank, .place = place, .chunks = chunksOf(config, layout.schedule, place.pp) };
         for (const auto& [slice, slots] : plan.chunks) {
-            plan.parameters += static_cast<std::int64_t>(parameterCount(config.model, slice, config.parallel.tp));
+            plan.parameters += static_cast<std::int64_t>(
+                parameterCount(config.model, slice, config.parallel.tp, config.parallel.ep));
             const int sequences = config.batch.microBatch;
             const TensorPart part = config.tensorPart();
             std::size_t kept = activationBytes(config.model, slice, sequences, part, recomputeOf(config));

@@ -23,6 +23,7 @@ GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
     return { .config = config.model,
         .chunks = chunksOf(config, schedule, place.pp),
         .part = config.tensorPart(place.tp),
+        .experts = { .parts = config.parallel.ep, .index = place.ep },
         .sequences = config.batch.microBatch,
         .seed = static_cast<std::uint64_t>(config.train.seed),
         .recompute = recomputeOf(config),
@@ -37,6 +38,8 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         .pipeline = groups.pipeline,
         .clip = groups.clip,
         .data = std::nullopt,
+        .experts = std::nullopt,
+        .expertData = std::nullopt,
         .tensor = std::nullopt,
         .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float),
         .shardsOptimizer = config.parallel.zero > 0,
@@ -45,6 +48,10 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         options.clip = groups.world; // each rank has its own part of the norm
     if (config.parallel.dp > 1)
         options.data = groups.data;
+    if (config.parallel.ep > 1)
+        options.experts = groups.experts;
+    if (config.parallel.dp > config.parallel.ep)
+        options.expertData = groups.expertData;
     if (config.parallel.tp > 1)
         options.tensor = groups.tensor;
     return options;
@@ -54,9 +61,17 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
 std::vector<Segment> shardsOf(
     const Config& config, const PipelineRunner::Options& options, GptStage& stage, int replica)
 {
+    const int dp = config.parallel.dp, ep = config.parallel.ep;
     if (config.parallel.dp == 1 || !options.shardsOptimizer)
         return { { 0, stage.values().size() } };
-    return ownParts(cutBuckets(stage.gradientEnds(), options.bucketFloats), replica, config.parallel.dp);
+    std::vector<Segment> shards;
+    for (const SharedRange& range : sharedRanges(stage, options.bucketFloats)) {
+        const bool isExperts = range.begin > 0;
+        for (const Segment& part :
+            ownParts(range.buckets, isExperts ? replica / ep : replica, isExperts ? dp / ep : dp))
+            shards.push_back({ range.begin + part.begin, part.count });
+    }
+    return shards;
 }
 
 Optimizer::Settings optimizerSettings(const Config& config)
@@ -71,12 +86,25 @@ Optimizer::Settings optimizerSettings(const Config& config)
         .clip = config.optimizer.clip };
 }
 
+/// "expert 3 [tokens]", for those of a rank.
+std::vector<tracing::LocalName> expertNames(const Config& config, const MeshPlace& place, tracing::Recorder& recorder)
+{
+    std::vector<tracing::LocalName> names;
+    const int local = config.model.experts / config.parallel.ep;
+    for (int expert = place.ep * local; expert < (place.ep + 1) * local; ++expert)
+        names.push_back(recorder.name(fmt::format("expert {} [tokens]", expert)));
+    return names;
+}
+
 /// What has to be the same for a state to go on: the model, and the seed that says which data comes next.
 std::string identityOf(const Config& config)
 {
     const GptConfig& model = config.model;
-    return fmt::format("layers {}, width {}, heads {}, vocabulary {}, sequence {}, seed {}", model.layers, model.width,
-        model.heads, model.vocab, model.sequence, config.train.seed);
+    std::string identity = fmt::format("layers {}, width {}, heads {}, vocabulary {}, sequence {}, seed {}",
+        model.layers, model.width, model.heads, model.vocab, model.sequence, config.train.seed);
+    if (model.experts > 0)
+        identity += fmt::format(", experts {}, top {}", model.experts, model.topK);
+    return identity;
 }
 
 Checkpointer::Settings checkpointSettings(const Config& config, const std::string& run, int attempt)
@@ -106,7 +134,9 @@ RankGroups addGroups(const Mesh& mesh, Communicator& communicator)
         .data = communicator.addGroup(mesh.dataGroup(rank)),
         .pipeline = communicator.addGroup(mesh.pipelineGroup(rank)),
         .clip = communicator.addGroup(mesh.clipGroup(rank)),
-        .tensor = communicator.addGroup(mesh.tensorGroup(rank)) };
+        .tensor = communicator.addGroup(mesh.tensorGroup(rank)),
+        .experts = communicator.addGroup(mesh.expertGroup(rank)),
+        .expertData = communicator.addGroup(mesh.expertDataGroup(rank)) };
 }
 
 Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communicator, const RankGroups& groups,
@@ -122,7 +152,10 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
     , runner_(withFaults(runnerOptions(config, mesh, communicator.rank(), groups)), stage_, communicator, recorder)
     , optimizer_(optimizerSettings(config), stage_,
           shardsOf(config, runnerOptions(config, mesh, communicator.rank(), groups), stage_, place_.dp), recorder)
-    , names_{ .step = recorder.name("step"),
+    , names_{ .experts = expertNames(config, place_, recorder),
+        .dropped = recorder.name("dropped tokens [tokens]"),
+        .balance = recorder.name("balance loss"),
+        .step = recorder.name("step"),
         .optimizer = recorder.name("optimizer"),
         .validation = recorder.name("validation"),
         .loss = recorder.name("loss [nats]"),
@@ -159,11 +192,23 @@ PipelineRunner::Options Trainer::withFaults(PipelineRunner::Options options)
         if (faults_)
             faults_->betweenKernels();
     };
+    options.also.hotExpert = [this] { return hotExpert(); };
     options.also.insideKernel = [this](std::chrono::nanoseconds took) {
         if (faults_)
             faults_->insideKernel(took);
     };
     return options;
+}
+
+std::optional<HotExpert> Trainer::hotExpert() const
+{
+    const Fault* hot = faults_ ? faults_->hotExpert() : nullptr;
+    if (!hot)
+        return std::nullopt;
+    const MeshPlace place = Mesh::create(config_.meshSizes())->placeOf(hot->rank);
+    // Of the rows that are not sent there it has its even share still, 1 / experts: together `factor` times that.
+    return HotExpert{ .expert = place.ep * (config_.model.experts / config_.parallel.ep),
+        .share = (hot->factor - 1) / (config_.model.experts - 1) };
 }
 
 void Trainer::injectFaults(int attempt, std::function<void(const Link& link)> shapeLink)
@@ -265,7 +310,8 @@ void Trainer::update(std::int64_t number, StepReport& report)
 {
     const OpenSpan span = recorder_.range(
         { .name = names_.optimizer, .kind = RangeKind::Optimizer, .step = static_cast<std::uint32_t>(number) });
-    report.gradientNorm = std::sqrt(runner_.sumOverStages(optimizer_.squaredNorm(place_.tp == 0)));
+    report.gradientNorm = std::sqrt(
+        runner_.sumOverStages(optimizer_.squaredNorm(place_.tp == 0, config_.parallel.zero > 0 || place_.ep == 0)));
     if (std::isfinite(report.gradientNorm))
         optimizer_.update(number - 1, report.gradientNorm, [this](std::size_t shard) { runner_.gatherWeights(shard); });
 }
@@ -315,12 +361,24 @@ void Trainer::validate(std::int64_t stepsDone, const Hooks& hooks)
         hooks.validation(report);
 }
 
+void Trainer::countExperts()
+{
+    const ExpertLoad load = stage_.takeExpertLoad();
+    const std::size_t first = static_cast<std::size_t>(place_.ep) * names_.experts.size();
+    for (std::size_t i = 0; i < names_.experts.size(); ++i)
+        recorder_.counter(names_.experts[i], static_cast<double>(load.tokens.at(first + i)));
+    recorder_.counter(names_.dropped, static_cast<double>(load.dropped));
+    recorder_.counter(names_.balance, load.balance / static_cast<double>(load.passes));
+}
+
 void Trainer::count(const StepReport& report, double cpuCores)
 {
     recorder_.counter(names_.memory, static_cast<double>(residentBytes()));
     recorder_.counter(names_.optimizerState,
         static_cast<double>(optimizer_.moment1().size_bytes() + optimizer_.moment2().size_bytes()));
     recorder_.counter(names_.cpu, cpuCores);
+    if (config_.model.experts > 0)
+        countExperts();
     if (communicator_.rank() != 0)
         return;
     recorder_.counter(names_.loss, report.loss);

@@ -16,7 +16,7 @@ namespace rankscope::backend {
 
 /// What a rank of the job shares with the others.
 struct RankGroups {
-    GroupId world{}, data{}, pipeline{}, clip{}, tensor{};
+    GroupId world{}, data{}, pipeline{}, clip{}, tensor{}, experts{}, expertData{};
 };
 RankGroups addGroups(const Mesh& mesh, Communicator& communicator);
 
@@ -79,6 +79,8 @@ private:
     PipelineRunner::Options withFaults(PipelineRunner::Options options);
     bool isDueForValidation(std::int64_t stepsDone) const;
     void count(const StepReport& report, double cpuCores);
+    void countExperts();
+    std::optional<HotExpert> hotExpert() const;
     /// What all tensor-parallel ranks know alike, as a summand over all ranks.
     double countedOnce(double value) const { return place_.tp == 0 ? value : 0; }
     Batch trainBatch(std::int64_t number, int microBatch);
@@ -98,6 +100,8 @@ private:
     std::int64_t stepsDone_ = 0;
     std::optional<Checkpointer> checkpointer_;
     struct Names {
+        std::vector<tracing::LocalName> experts; ///< of this rank
+        tracing::LocalName dropped, balance;
         tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, optimizerState, cpu,
             gradientNorm;
     } names_;

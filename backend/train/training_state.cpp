@@ -57,13 +57,21 @@ void append(std::vector<StateSlice>& slices, const std::vector<StateSlice>& more
 Checkpointer::State trainingState(
     std::span<const Parameter> parameters, Optimizer& optimizer, const MeshPlace& place, const MeshSizes& sizes)
 {
-    Slices values, moments;
+    struct Kind {
+        Slices values{}, moments{};
+        std::size_t replica, replicas; ///< that hold the same
+    };
+    const auto dp = static_cast<std::size_t>(sizes.dp), ep = static_cast<std::size_t>(sizes.ep);
+    const auto tp = static_cast<std::size_t>(sizes.tp), part = static_cast<std::size_t>(place.tp);
+    const auto replica = static_cast<std::size_t>(place.dp);
+    Kind shared{ .replica = replica, .replicas = dp }, experts{ .replica = replica / ep, .replicas = dp / ep };
+    std::size_t floats = 0;
     for (const Parameter& parameter : parameters) {
-        append(values, "value/" + parameter.name, parameter.cut, 0, parameter.value);
-        append(moments, parameter, optimizer);
+        Kind& kind = parameter.isExpert ? experts : shared;
+        append(kind.values, "value/" + parameter.name, parameter.cut, 0, parameter.value);
+        append(kind.moments, parameter, optimizer);
+        floats += parameter.value.size();
     }
-    const auto dp = static_cast<std::size_t>(sizes.dp), tp = static_cast<std::size_t>(sizes.tp);
-    const auto replica = static_cast<std::size_t>(place.dp), part = static_cast<std::size_t>(place.tp);
     Checkpointer::State state;
     const auto add = [&](const Slices& slices, std::size_t holder, std::size_t holders) {
         append(state.held, slices.whole);
@@ -71,10 +79,12 @@ Checkpointer::State trainingState(
         append(state.written, shareOf(slices.whole, holder * tp + part, holders * tp));
         append(state.written, shareOf(slices.cut, holder, holders));
     };
-    add(values, replica, dp);
     // Shards of the moments differ from replica to replica; whole ones are the same on each.
-    const bool isSharded = optimizer.moment1().size() < floatsOf(values.whole) + floatsOf(values.cut);
-    add(moments, isSharded ? 0 : replica, isSharded ? 1 : dp);
+    const bool isSharded = optimizer.moment1().size() < floats;
+    for (const Kind* kind : { &shared, &experts }) {
+        add(kind->values, kind->replica, kind->replicas);
+        add(kind->moments, isSharded ? 0 : kind->replica, isSharded ? 1 : kind->replicas);
+    }
     return state;
 }
 

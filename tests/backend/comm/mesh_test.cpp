@@ -14,6 +14,24 @@ TEST(Mesh, PartsOfATensorAreNeighbours)
     EXPECT_EQ(group.index, 1);
 }
 
+TEST(Mesh, NeighbouringReplicasDivideTheExpertsAndEverySecondHasTheSame)
+{
+    // rank = (pp * 4 + dp) * 2 + tp; rank 5 is replica 2, tensor part 1: it has the first half of the experts.
+    const auto mesh = Mesh::create({ .dp = 4, .tp = 2, .ep = 2 });
+    const Group experts = mesh->expertGroup(5);
+    EXPECT_EQ(experts.name, "ep of stage 0, replicas 2 to 3, tp 1");
+    EXPECT_EQ(experts.members, (std::vector{ 5, 7 }));
+    EXPECT_EQ(experts.index, 0);
+    const Group same = mesh->expertDataGroup(5);
+    EXPECT_EQ(same.name, "dp of stage 0, tp 1, experts 0");
+    EXPECT_EQ(same.members, (std::vector{ 1, 5 }));
+    EXPECT_EQ(same.index, 1);
+    const Group clip = mesh->clipGroup(5);
+    EXPECT_EQ(clip.name, "clip of replicas 2 to 3");
+    EXPECT_EQ(clip.members, (std::vector{ 4, 5, 6, 7 }));
+    EXPECT_EQ(clip.index, 1);
+}
+
 TEST(Mesh, LaysTensorSlicesNextToEachOtherThenReplicasThenStages)
 {
     // dp 2 x tp 2 x pp 2: rank 5 = (pp 1 * 2 + dp 0) * 2 + tp 1.
@@ -53,7 +71,8 @@ TEST(Mesh, GroupsJoinRanksAlongOneAxis)
 TEST(Mesh, RefusesSizesThatCannotBe)
 {
     EXPECT_EQ(Mesh::create({ .dp = 0 }).error().message(), "parallel.dp = 0: must be at least 1");
-    EXPECT_EQ(Mesh::create({ .dp = 4, .ep = 3 }).error().message(), "parallel.ep = 3: must divide dp = 4");
+    EXPECT_EQ(Mesh::create({ .dp = 4, .ep = 3 }).error().message(),
+        "parallel.ep = 3: must divide parallel.dp = 4; allowed is 1, 2, 4");
 }
 
 } // namespace rankscope::backend

@@ -55,6 +55,19 @@ TEST_F(Faults, ASlowLinkIsSlowFromStepToStep)
     EXPECT_EQ(links_[1].gbitPerSecond, 0);
 }
 
+TEST_F(Faults, AnExpertIsHotForAllRanksInItsSteps)
+{
+    FaultInjector faults = injector({ { .kind = "hot_expert", .rank = 3, .step = 2, .until = 2, .factor = 4 } }, 0);
+    faults.beginStep(1);
+    EXPECT_EQ(faults.hotExpert(), nullptr);
+    faults.beginStep(2);
+    ASSERT_NE(faults.hotExpert(), nullptr);
+    EXPECT_EQ(faults.hotExpert()->rank, 3);
+    EXPECT_EQ(faults.hotExpert()->factor, 4);
+    faults.beginStep(3);
+    EXPECT_EQ(faults.hotExpert(), nullptr);
+}
+
 TEST_F(Faults, AGradientIsPoisonedOnce)
 {
     FaultInjector faults = injector({ { .kind = "nan_gradient", .rank = 1, .step = 2 } });

@@ -32,6 +32,22 @@ TEST(GptConfig, ModelFlopIsSixAWeightPlusCausalAttention)
     EXPECT_DOUBLE_EQ(modelFlopPerToken({ .layers = 1, .width = 2, .heads = 1, .vocab = 5, .sequence = 3 }), 396);
 }
 
+TEST(GptConfig, ExpertsAreDividedAndOnlyThoseChosenCompute)
+{
+    // C 2: an expert has 8 * 4 + 4 * 2 + 2 = 42, a router 2 E; attention 4 * 4 + 3 * 2 + 5 * 2 = 32; L 1, V 5, T 3.
+    GptConfig config{ .layers = 1, .width = 2, .heads = 1, .vocab = 5, .sequence = 3, .experts = 4, .topK = 2 };
+    const StageSlice layer{ .layerCount = 1 };
+    EXPECT_EQ(parameterCount(config, layer), 32U + 8U + 4U * 42U);
+    EXPECT_EQ(parameterCount(config, layer, 1, 2), 32U + 8U + 2U * 42U);
+    EXPECT_EQ(expertParameterCount(config, layer, 1, 4), 42U);
+    // Weights a token meets: 4 * 4 of attention, 2 * 8 * 4 of experts, 2 * 4 of the router, 2 * 5 of the head; 6 each.
+    EXPECT_DOUBLE_EQ(modelFlopPerToken(config), 6 * (16 + 64 + 8 + 10) + 6 * 2 * 4);
+    config.capacityFactor = 1.25;
+    EXPECT_EQ(expertCapacity(config, 3), 6) << "9 rows, 18 choices, 4.5 an expert, a quarter more";
+    config.capacityFactor = 0;
+    EXPECT_EQ(expertCapacity(config, 3), 9);
+}
+
 TEST(GptConfig, ActivationBytesOfOneLayerByHand)
 {
     // B 2, T 3, C 4, H 2 in the middle of a pipeline: 6 rows of 16 * 4 + 2 + 4 floats.

@@ -48,17 +48,18 @@ TEST(GptStage, EvaluationGivesTheLossOfForwardBitForBit)
     EXPECT_EQ(model.loss(batch), model.stage.forward(batch.whole(), {}));
 }
 
-TEST(GptStage, GradientsAreThoseOfFiniteDifferences)
+namespace {
+
+void expectFiniteDifferences(GptStage& stage, const Batch& batch)
 {
     // Along the gradient g of each tensor the loss changes by |g|^2 a unit. In fp32 the loss (about 50) is good to some
     // 1e-5, so a step that moves it by 0.1 leaves 1e-3; the curvature cancels in the central difference.
-    Whole model;
-    const Batch batch;
     // Weights larger than the initial ones, so that attention is not uniform and no gradient is near 0.
-    for (float& value : model.stage.values())
+    for (float& value : stage.values())
         value *= 8;
-    model.train(batch);
-    for (const Parameter& parameter : model.stage.parameters()) {
+    stage.forward(batch.whole(), {});
+    stage.backward(0, 0, {}, {});
+    for (const Parameter& parameter : stage.parameters()) {
         const std::vector<float> kept = copyOf(parameter.value), gradient = copyOf(parameter.gradient);
         double square = 0;
         for (const float g : gradient)
@@ -69,12 +70,79 @@ TEST(GptStage, GradientsAreThoseOfFiniteDifferences)
             for (std::size_t i = 0; i < kept.size(); ++i)
                 parameter.value[i]
                     = static_cast<float>(static_cast<double>(kept[i]) + distance * static_cast<double>(gradient[i]));
-            return model.loss(batch);
+            return stage.evaluate(batch.whole(), {});
         };
         const double slope = (lossAt(step) - lossAt(-step)) / (2 * step);
         std::ranges::copy(kept, parameter.value.begin());
         EXPECT_NEAR(slope / square, 1, 5e-3) << parameter.name;
     }
+}
+
+/// With as many choices as experts the loss has no steps, and nothing is dropped.
+GptStage::Options withExperts(int topK = 3)
+{
+    GptStage::Options options = test::options(wholeModel(kTiny), 2);
+    options.config.experts = 3;
+    options.config.topK = topK;
+    options.config.capacityFactor = 0;
+    options.config.balanceLoss = 0; // not a part of the loss that forward() gives
+    return options;
+}
+
+} // namespace
+
+TEST(GptStage, GradientsAreThoseOfFiniteDifferences)
+{
+    Whole model;
+    expectFiniteDifferences(model.stage, {});
+}
+
+TEST(GptStage, GradientsOfExpertsAndTheirRouterAreThoseOfFiniteDifferences)
+{
+    const auto recorder = test::silentRecorder();
+    GptStage stage(withExperts(), *recorder);
+    expectFiniteDifferences(stage, {});
+}
+
+TEST(GptStage, CountsWhatItsExpertsDidAndWhatTheyDropped)
+{
+    const auto recorder = test::silentRecorder();
+    GptStage::Options options = withExperts(1);
+    options.config.capacityFactor = 1; // 7 of 21 tokens an expert
+    GptStage stage(options, *recorder);
+    stage.setHooks({ .hotExpert = [] { return HotExpert{ .expert = 1, .share = 1 }; } });
+    const Batch batch;
+    stage.forward(batch.whole(), {});
+    stage.backward(0, 0, {}, {});
+    const ExpertLoad load = stage.takeExpertLoad();
+    EXPECT_EQ(load.tokens, (std::vector<std::int64_t>{ 0, 14, 0 })) << "7 in each of two layers";
+    EXPECT_EQ(load.dropped, 28);
+    EXPECT_EQ(load.passes, 2);
+    EXPECT_TRUE(stage.takeExpertLoad().tokens.empty());
+}
+
+TEST(GptStage, DeferredAndRecomputedExpertsGiveTheSameGradients)
+{
+    const auto recorder = test::silentRecorder();
+    const Batch batch;
+    GptStage::Options options = withExperts(2);
+    options.config.balanceLoss = 0.1;
+    const auto gradientsOf = [&] {
+        GptStage stage(options, *recorder);
+        stage.forward(batch.whole(), {});
+        stage.backward(0, 0, {}, {});
+        if (options.defersWeights)
+            stage.backwardWeights(0, 0);
+        return copyOf(stage.gradients());
+    };
+    const std::vector<float> kept = gradientsOf();
+    options.recompute = Recompute::Selective;
+    EXPECT_EQ(gradientsOf(), kept);
+    options.recompute = Recompute::Full;
+    EXPECT_EQ(gradientsOf(), kept);
+    options.recompute = Recompute::None;
+    options.defersWeights = true;
+    EXPECT_EQ(gradientsOf(), kept);
 }
 
 TEST(GptStage, GradientsAddOverMicroBatchesAndScaleWithTheLoss)

@@ -28,7 +28,7 @@ Result runLayer(bool cut)
     constexpr std::int64_t kLayerRows = 512, kInputs = 128, kOutputs = 256;
     const auto recorder = test::silentRecorder();
     KernelRunner runner(*recorder);
-    ParameterStore store(kInputs * kOutputs + kOutputs, 1);
+    ParameterStore store(kInputs * kOutputs + kOutputs, 0, 1);
     const Linear linear(store, runner, { .parameter = "p", .kernel = "k", .inputs = kInputs, .outputs = kOutputs });
     Result result{ std::vector<float>(kLayerRows * kOutputs), std::vector<float>(kLayerRows * kInputs), {} };
     std::vector<float> x(kLayerRows * kInputs), dy(kLayerRows * kOutputs);

@@ -54,6 +54,42 @@ TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
     EXPECT_EQ(onlyProblem(config), "model.heads = 5: must divide model.width = 32; allowed is 1, 2, 4, 8, 16, 32");
 }
 
+TEST(Layout, ExpertsAreDividedAmongReplicas)
+{
+    Config config = goodConfig();
+    config.parallel.dp = 4;
+    config.parallel.ep = 2;
+    EXPECT_EQ(onlyProblem(config), "parallel.ep = 2: divides experts; allowed with model.experts = 0 is 1");
+    config.model.experts = 6;
+    EXPECT_TRUE(problemsOf(config).empty());
+    config.parallel.ep = 4;
+    EXPECT_EQ(
+        onlyProblem(config), "parallel.ep = 4: must divide model.experts = 6 and parallel.dp = 4; allowed is 1, 2");
+    config.parallel.ep = 3;
+    EXPECT_EQ(onlyProblem(config), "parallel.ep = 3: must divide parallel.dp = 4; allowed is 1, 2, 4");
+    config.parallel.ep = 2;
+    config.model.topK = 7;
+    EXPECT_EQ(onlyProblem(config), "model.top_k = 7: there are model.experts = 6; allowed is 1 to 6");
+}
+
+TEST(Layout, ARankHoldsItsExpertsOnly)
+{
+    Config config = goodConfig();
+    config.model = { .layers = 1, .width = 2, .heads = 1, .vocab = 256, .sequence = 2, .experts = 4 };
+    config.parallel.dp = 2;
+    config.parallel.ep = 2;
+    const Layout layout = layOut(config);
+    // An expert has 8 * 4 + 4 * 2 + 2 = 42 parameters; half of the four are another rank's.
+    EXPECT_EQ(layout.ranks[1].parameters, layout.parameters - 2 * 42);
+}
+
+TEST(Layout, AHotExpertNeedsExperts)
+{
+    Config config = goodConfig();
+    config.faults = { { .kind = "hot_expert" } };
+    EXPECT_EQ(onlyProblem(config), "fault.0.kind = hot_expert: needs experts; set model.experts to 2 or more");
+}
+
 TEST(Layout, TheSequenceIsSplitOverTensorPartsThatDivideIt)
 {
     Config config = goodConfig();

@@ -149,6 +149,29 @@ TEST(Training, ACheckpointOfInterleavedStagesGoesOnWithZeroBubbles)
         EXPECT_NEAR(resumed.losses[i], truth.losses[6 + i], 1e-4 * truth.losses[6 + i]) << "at " << i;
 }
 
+TEST(Training, ExpertsGoOnWhereverTheyLie)
+{
+    // Each pair of replicas has all four of them; then two tensor parts, with shards; then one rank.
+    const support::TemporaryDirectory truthDir, dir;
+    const auto withExperts = [](const MeshSizes& sizes, int zero, const support::TemporaryDirectory& folder) {
+        Config config = tinyConfig(sizes, folder.path().string());
+        config.parallel.ep = sizes.ep;
+        config.parallel.zero = zero;
+        config.model.experts = 4;
+        config.model.topK = 2;
+        config.model.capacityFactor = 0;
+        return config;
+    };
+    const Outcome truth = train(withExperts({}, 0, truthDir), 0);
+    train(withExperts({ .dp = 4, .ep = 2 }, 0, dir), 0, 3);
+    EXPECT_EQ(train(withExperts({ .dp = 2, .tp = 2, .ep = 2 }, 1, dir), 1, 6).restored, 3);
+    const Outcome resumed = train(withExperts({}, 0, dir), 2);
+    EXPECT_EQ(resumed.restored, 6);
+    ASSERT_EQ(resumed.losses.size(), static_cast<std::size_t>(kSteps - 6));
+    for (std::size_t i = 0; i < resumed.losses.size(); ++i)
+        EXPECT_NEAR(resumed.losses[i], truth.losses[6 + i], 1e-4 * truth.losses[6 + i]) << "at " << i;
+}
+
 TEST(Training, ShardedMomentsGoOnBitForBit)
 {
     const support::TemporaryDirectory truthDir, dir;
