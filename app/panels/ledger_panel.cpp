@@ -208,6 +208,8 @@ void LedgerPanel::setMarked(const QString& words)
     show_->setEnabled(!words.isEmpty());
 }
 
+void LedgerPanel::setProblem(const QString& words) { marked_->setText(words); }
+
 void LedgerPanel::resizeEvent(QResizeEvent* event)
 {
     halves_->setDirection(event->size().width() < kStackBelow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);

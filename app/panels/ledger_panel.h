@@ -35,6 +35,7 @@ public:
     void selectLeaf(Leaf leaf);
     /// What is marked on the timeline, in words; empty: nothing, then there is nothing to show there either.
     void setMarked(const QString& words);
+    void setProblem(const QString& words); ///< why nothing can be marked
 
 signals:
     void lineSelected(); ///< or none any more: table().selectedLine()

@@ -24,7 +24,7 @@ AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
         timer_.stop();
         running_ = false;
         doneVersion_ = -1;
-        result_.reset();
+        run_.reset();
         error_.clear();
         emit changed();
     });
@@ -33,7 +33,7 @@ AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
 bool AnalysisFeed::isComplete() const
 {
     const auto snapshot = session_.snapshot();
-    return result_ && snapshot && snapshot->run.finished && doneVersion_ == snapshot->dataVersion;
+    return run_ && snapshot && snapshot->run.finished && doneVersion_ == snapshot->dataVersion;
 }
 
 void AnalysisFeed::wake()
@@ -50,17 +50,18 @@ void AnalysisFeed::start()
     running_ = true;
     startedVersion_ = snapshot->dataVersion;
     clock_.start();
-    session_.analysisThread().post<tracing::RunAnalysis>(
-        slot_, [options = options_](tracing::TraceReader& reader) { return tracing::analyse(reader, options); }, this,
-        [this](tracing::Result<tracing::RunAnalysis> result) { take(std::move(result)); });
+    session_.analysisThread().post<tracing::AnalysedRun>(
+        slot_,
+        [options = options_](tracing::TraceReader& reader) { return tracing::analyseWithLedger(reader, options); },
+        this, [this](tracing::Result<tracing::AnalysedRun> result) { take(std::move(result)); });
 }
 
-void AnalysisFeed::take(tracing::Result<tracing::RunAnalysis> result)
+void AnalysisFeed::take(tracing::Result<tracing::AnalysedRun> result)
 {
     running_ = false;
     doneVersion_ = startedVersion_;
     if (result) {
-        result_ = std::make_shared<const tracing::RunAnalysis>(std::move(*result));
+        run_ = std::make_shared<const tracing::AnalysedRun>(std::move(*result));
         error_.clear();
     } else {
         error_ = QString::fromStdString(result.error().message());

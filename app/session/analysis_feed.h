@@ -11,8 +11,9 @@
 
 namespace rankscope::app {
 
-/// The analysis of the open run, kept up to date while it grows. Works on the session's analysis thread; a growing run
-/// is analysed again at most so often that this takes a quarter of one core.
+/// The analysis of the open run and the ledger that it counts, kept up to date while the run grows: overview, ledger
+/// and timeline show the figures of one counting. Works on the session's analysis thread; a growing run is analysed
+/// again at most so often that this takes a quarter of one core.
 class AnalysisFeed : public QObject {
     Q_OBJECT
 
@@ -22,7 +23,10 @@ public:
     /// What to count, from the next analysis on.
     void setOptions(const tracing::AnalysisOptions& options) { options_ = options; }
 
-    std::shared_ptr<const tracing::RunAnalysis> result() const { return result_; } ///< null until the first one is done
+    // Null until the first one is done.
+    std::shared_ptr<const tracing::RunAnalysis> result() const { return part(&tracing::AnalysedRun::analysis); }
+    std::shared_ptr<const tracing::RunLedger> ledger() const { return part(&tracing::AnalysedRun::ledger); }
+    std::shared_ptr<const tracing::LedgerLanes> lanes() const { return part(&tracing::AnalysedRun::lanes); }
     QString error() const { return error_; } ///< why there is none, or no newer one
     bool isRunning() const { return running_; }
     /// The result stands for everything that the file held when the session last looked.
@@ -34,7 +38,12 @@ signals:
 private:
     void wake();
     void start();
-    void take(tracing::Result<tracing::RunAnalysis> result);
+    void take(tracing::Result<tracing::AnalysedRun> result);
+    /// A part of the result that keeps the whole alive.
+    template <typename T> std::shared_ptr<const T> part(T tracing::AnalysedRun::*member) const
+    {
+        return run_ ? std::shared_ptr<const T>(run_, &(run_.get()->*member)) : nullptr;
+    }
 
     RunSession& session_;
     tracing::AnalysisOptions options_;
@@ -44,7 +53,7 @@ private:
     bool running_ = false;
     std::int64_t startedVersion_ = -1;
     std::int64_t doneVersion_ = -1;
-    std::shared_ptr<const tracing::RunAnalysis> result_;
+    std::shared_ptr<const tracing::AnalysedRun> run_;
     QString error_;
 };
 

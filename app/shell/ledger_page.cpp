@@ -27,10 +27,11 @@ QString markedText(const tracing::LeafStretches& stretches)
 
 } // namespace
 
-LedgerPage::LedgerPage(RunSession& session, LedgerFeed& feed, const Look& look, QWidget* parent)
+LedgerPage::LedgerPage(RunSession& session, AnalysisFeed& feed, const Look& look, QWidget* parent)
     : QStackedWidget(parent)
     , session_(session)
     , feed_(feed)
+    , search_(session)
     , waiting_(new QLabel)
     , panel_(new LedgerPanel(look))
     , error_(new ErrorPage)
@@ -42,16 +43,21 @@ LedgerPage::LedgerPage(RunSession& session, LedgerFeed& feed, const Look& look, 
     addWidget(waiting_);
     addWidget(panel_);
     addWidget(error_);
-    connect(&feed_, &LedgerFeed::changed, this, &LedgerPage::update);
-    connect(&feed_, &LedgerFeed::found, this, &LedgerPage::takeStretches);
+    connect(&feed_, &AnalysisFeed::changed, this, &LedgerPage::update);
+    connect(&search_, &LeafSearch::found, this, &LedgerPage::takeStretches);
+    connect(&search_, &LeafSearch::failed, this, [this](const QString& message) {
+        panel_->setMarked({});
+        panel_->setProblem(message);
+        emit changed();
+    });
     connect(panel_, &LedgerPanel::lineSelected, this, &LedgerPage::takeLine);
     update();
 }
 
 void LedgerPage::update()
 {
-    if (const auto result = feed_.result()) {
-        panel_->setLedger(result);
+    if (const auto ledger = feed_.ledger()) {
+        panel_->setLedger(ledger);
         setCurrentWidget(panel_);
         if (wantedLeaf_)
             panel_->selectLeaf(*std::exchange(wantedLeaf_, std::nullopt));
@@ -65,11 +71,11 @@ void LedgerPage::update()
     emit changed();
 }
 
-bool LedgerPage::isSettled() const { return (feed_.result() || !feed_.error().isEmpty()) && !feed_.isFinding(); }
+bool LedgerPage::isSettled() const { return (feed_.ledger() || !feed_.error().isEmpty()) && !search_.isRunning(); }
 
 void LedgerPage::selectLeaf(Leaf leaf)
 {
-    if (feed_.result())
+    if (feed_.ledger())
         panel_->selectLeaf(leaf);
     else
         wantedLeaf_ = leaf;
@@ -79,9 +85,9 @@ void LedgerPage::takeLine()
 {
     if (const auto line = panel_->table().selectedLine()) {
         panel_->setMarked(tr("Looking for it…"));
-        feed_.findStretches(*line);
+        search_.find(*line);
     } else {
-        feed_.forgetStretches();
+        search_.forget();
         panel_->setMarked({});
         emit unmarked();
     }
@@ -92,18 +98,6 @@ void LedgerPage::takeStretches(const tracing::LeafStretches& stretches)
     panel_->setMarked(markedText(stretches));
     emit marked(stretches);
     emit changed();
-}
-
-void LedgerPage::showEvent(QShowEvent* event)
-{
-    feed_.setWanted(true);
-    QStackedWidget::showEvent(event);
-}
-
-void LedgerPage::hideEvent(QHideEvent* event)
-{
-    feed_.setWanted(false);
-    QStackedWidget::hideEvent(event);
 }
 
 } // namespace rankscope::app

@@ -2,7 +2,8 @@
 
 #include "app/panels/error_page.h"
 #include "app/panels/ledger_panel.h"
-#include "app/session/ledger_feed.h"
+#include "app/session/analysis_feed.h"
+#include "app/session/leaf_search.h"
 #include "app/session/run_session.h"
 
 #include <QStackedWidget>
@@ -13,13 +14,12 @@ class QLabel;
 
 namespace rankscope::app {
 
-/// The ledger, or what stands in its place. It is counted when it is first looked at; what a person selects in it is
-/// looked up for the timeline.
+/// The ledger, or what stands in its place. What a person selects in it is looked up for the timeline.
 class LedgerPage : public QStackedWidget {
     Q_OBJECT
 
 public:
-    LedgerPage(RunSession& session, LedgerFeed& feed, const Look& look, QWidget* parent = nullptr);
+    LedgerPage(RunSession& session, AnalysisFeed& feed, const Look& look, QWidget* parent = nullptr);
 
     LedgerPanel& panel() { return *panel_; }
     /// Selects the first line that is drawn as this leaf, as soon as there is one.
@@ -31,17 +31,14 @@ signals:
     void unmarked();
     void changed(); ///< look at isSettled()
 
-protected:
-    void showEvent(QShowEvent* event) override;
-    void hideEvent(QHideEvent* event) override;
-
 private:
     void update();
     void takeLine();
     void takeStretches(const tracing::LeafStretches& stretches);
 
     RunSession& session_;
-    LedgerFeed& feed_;
+    AnalysisFeed& feed_;
+    LeafSearch search_;
     std::optional<Leaf> wantedLeaf_;
     QLabel* waiting_;
     LedgerPanel* panel_;

@@ -74,7 +74,6 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , settings_(settings)
     , recentFiles_(settings)
     , feed_(session_)
-    , ledgerFeed_(session_)
     , header_(new HeaderBar)
     , notice_(new NoticeBar)
     , rail_(new QToolBar)
@@ -84,7 +83,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , error_(new ErrorPage)
     , overview_(new OverviewPage(session_, feed_, look, true))
     , timeline_(new timeline::TimelineWidget)
-    , ledger_(new LedgerPage(session_, ledgerFeed_, look))
+    , ledger_(new LedgerPage(session_, feed_, look))
     , lossesPanel_(new LossesPanel)
     , details_(new DetailsPanel(session_, look))
     , detailsDock_(new QDockWidget(tr("Details")))
@@ -120,6 +119,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
         if (const auto result = feed_.result())
             recentFiles_.setHeadline(named_.value(0), QString::fromStdString(result->headline.sentence));
         timeline_->setLateCounts(lateCounts(feed_.result().get()));
+        timeline_->setLedger(feed_.lanes());
         updateHeader();
         updateStatus();
         if (isSettled())

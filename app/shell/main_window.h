@@ -3,7 +3,6 @@
 #include "app/launch/run_process.h"
 #include "app/session/analysis_feed.h"
 #include "app/session/import_job.h"
-#include "app/session/ledger_feed.h"
 #include "app/session/look.h"
 #include "app/session/recent_files.h"
 #include "app/session/run_session.h"
@@ -140,7 +139,6 @@ private:
     RecentFiles recentFiles_;
     RunSession session_;
     AnalysisFeed feed_;
-    LedgerFeed ledgerFeed_;
     ImportJob import_;
     RunProcess process_;
     View view_ = View::Welcome;

@@ -121,7 +121,8 @@ void Loader::requestLanes(std::uint64_t job, const Request& request)
     }
     for (const std::int32_t rank : request.ledgers) {
         tasks.push_back([this, job, shared, rank](tracing::TraceReader& reader) {
-            auto content = loadLedger(reader, *shared->facts, rank, shared->window, shared->nsPerPx);
+            auto content
+                = loadLedger(reader, *shared->facts, shared->ledger.get(), rank, shared->window, shared->nsPerPx);
             deliverContent(std::move(content),
                 [this, job, rank](const ContentPtr& ready) { emit ledgerLoaded(job, rank, ready); });
         });

@@ -5,6 +5,7 @@
 #include "app/timeline/core/run_facts.h"
 #include "app/timeline/core/selection.h"
 #include "app/timeline/reader_pool.h"
+#include "tracing/analysis/ledger_lane.h"
 
 #include <QObject>
 
@@ -16,6 +17,7 @@
 namespace rankscope::app::timeline {
 
 using FactsPtr = std::shared_ptr<const RunFacts>;
+using LedgerPtr = std::shared_ptr<const tracing::LedgerLanes>;
 using ContentPtr = std::shared_ptr<const LaneContent>;
 
 /// All parts of one collective.
@@ -41,6 +43,7 @@ public:
     /// What to read: lanes are indices into facts->lanes; ledgers are ranks. In the order in which they are wanted.
     struct Request {
         FactsPtr facts;
+        LedgerPtr ledger; ///< as far as it has been counted; may be null
         std::vector<std::size_t> lanes;
         std::vector<std::int32_t> ledgers;
         tracing::Window window;

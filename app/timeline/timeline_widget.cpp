@@ -69,6 +69,7 @@ void TimelineWidget::closeFile()
     scene_.height = static_cast<float>(height());
     history_.clear();
     folded_.clear();
+    ledger_.reset();
     shownJobs_.clear();
     shownLedgers_.clear();
     answersMissing_ = 0;
@@ -209,6 +210,7 @@ Loader::Request TimelineWidget::wanted() const
 {
     Loader::Request request;
     request.facts = scene_.facts;
+    request.ledger = ledger_;
     std::vector<std::size_t> hidden;
     const float top = scene_.scroll;
     const float bottom = scene_.scroll + scene_.height;
@@ -289,6 +291,15 @@ void TimelineWidget::setEmphasis(Emphasis emphasis)
 {
     scene_.emphasis = std::move(emphasis);
     update();
+}
+
+void TimelineWidget::setLedger(LedgerPtr ledger)
+{
+    if (ledger == ledger_)
+        return;
+    ledger_ = std::move(ledger);
+    requestPending_ = true;
+    requestData();
 }
 
 void TimelineWidget::setLateCounts(std::map<std::int32_t, std::int64_t> counts)

@@ -37,6 +37,8 @@ public:
     void scrollToRank(std::int32_t rank);
     /// All that is not in `emphasis` is drawn at 35 %; Esc ends it, so does another file.
     void setEmphasis(Emphasis emphasis);
+    /// The ledger as it was counted last; null: not yet. The ledger lanes are drawn from it.
+    void setLedger(LedgerPtr ledger);
     /// How often each rank was the last to enter a collective: stands beside its name.
     void setLateCounts(std::map<std::int32_t, std::int64_t> counts);
     tracing::Window visibleWindow() const { return scene_.map.window(); }
@@ -108,6 +110,7 @@ private:
     Scene scene_;
     Canvas canvas_;
     std::unique_ptr<Loader> loader_;
+    LedgerPtr ledger_;
     ViewHistory history_;
     QTimer pollTimer_;
     QElapsedTimer clock_;

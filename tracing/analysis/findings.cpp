@@ -20,13 +20,13 @@ constexpr double kNetworkIsFine = 0.02;
 /// Longest stretch with that label on any rank, or the whole window.
 Window evidenceOf(const RunAnalysis& run, SpanClass label)
 {
-    const LabelledInterval* longest = nullptr;
+    const Window* longest = nullptr;
     for (const RankAnalysis& rank : run.ranks) {
-        const LabelledInterval& own = rank.longest[static_cast<std::size_t>(label)];
+        const Window& own = rank.longest[static_cast<std::size_t>(label)];
         if (own.durationNs() > 0 && (!longest || own.durationNs() > longest->durationNs()))
             longest = &own;
     }
-    return longest ? Window{ longest->beginNs, longest->endNs } : run.window;
+    return longest ? *longest : run.window;
 }
 
 /// Ranks that lose at least the mean in the given part.

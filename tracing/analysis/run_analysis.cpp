@@ -36,64 +36,11 @@ Result<Done> chooseWindow(RunAnalysis& run, const AnalysisOptions& options)
     return Done{};
 }
 
-/// From the first step to the last one's end; while the run goes on the next step is under way.
-std::optional<Window> lifecycleOf(const std::vector<StepSpan>& steps, bool runFinished)
+void keepLongest(RankAnalysis& rank, const ledger::Segment& segment)
 {
-    if (steps.empty())
-        return std::nullopt;
-    const std::int64_t endNs = runFinished ? steps.back().window.endNs : std::numeric_limits<std::int64_t>::max();
-    return Window{ steps.front().window.beginNs, endNs };
-}
-
-SpanClass spanClassOf(ledger::Label label)
-{
-    switch (label) {
-    case ledger::Label::Compute:
-        return SpanClass::Compute;
-    case ledger::Label::Descheduled:
-        return SpanClass::Descheduled;
-    case ledger::Label::Transfer:
-        return SpanClass::Transfer;
-    case ledger::Label::Wait:
-        return SpanClass::Wait;
-    case ledger::Label::Unsplit:
-        return SpanClass::Communication;
-    case ledger::Label::Copy:
-        return SpanClass::Copy;
-    case ledger::Label::Checkpoint:
-        return SpanClass::Checkpoint;
-    case ledger::Label::Data:
-        return SpanClass::Data;
-    case ledger::Label::Host:
-        return SpanClass::Host;
-    case ledger::Label::Launch:
-    case ledger::Label::KernelGap:
-        return SpanClass::Launch;
-    case ledger::Label::BubbleFill:
-    case ledger::Label::BubbleSteady:
-    case ledger::Label::BubbleDrain:
-        return SpanClass::Bubble;
-    case ledger::Label::BubbleImbalance:
-        return SpanClass::Imbalance;
-    case ledger::Label::Lost:
-    case ledger::Label::DownDetect:
-    case ledger::Label::DownRestart:
-    case ledger::Label::DownRestore:
-        return SpanClass::Lost;
-    case ledger::Label::Start:
-    case ledger::Label::Planned:
-    case ledger::Label::Shutdown:
-        return SpanClass::Start;
-    default:
-        return SpanClass::Unattributed;
-    }
-}
-
-void keepLongest(RankAnalysis& rank, const LabelledInterval& interval)
-{
-    const auto index = std::min(static_cast<std::size_t>(interval.label), rank.longest.size() - 1);
-    if (interval.durationNs() > rank.longest[index].durationNs())
-        rank.longest[index] = interval;
+    Window& longest = rank.longest[static_cast<std::size_t>(spanClassOf(segment.label))];
+    if (segment.end - segment.begin > longest.durationNs())
+        longest = { segment.begin, segment.end };
 }
 
 /// What of the ledger counts, for one analysis.
@@ -207,8 +154,7 @@ RankAnalysis analyseRank(
     rank.overlap = overlapSummary(rows, std::span<const Window>(stretches));
     rank.split.hiddenNs = rank.overlap.overlapNs;
     addRowsOfRank(rank, ledger, counted, run);
-    counted.visitSegments(
-        index, [&](const ledger::Segment& segment) { keepLongest(rank, labelledInterval(ledger, index, segment)); });
+    counted.visitSegments(index, [&](const ledger::Segment& segment) { keepLongest(rank, segment); });
     return rank;
 }
 
@@ -239,15 +185,15 @@ void countFlops(RunAnalysis& run, const LedgerRun& ledger, const Counted& counte
         run.capacityFlops = capacity;
 }
 
-/// Loads and counts rank after rank, so that one rank's rows are in memory at a time.
-Result<Done> analyseRanks(TraceReader& reader, const AnalysisOptions& options, RunAnalysis& run)
+/// Loads and counts rank after rank, so that one rank's rows are in memory at a time. Gives the ledger that it counted.
+Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& options, RunAnalysis& run)
 {
     const auto communication = loadCommunication(reader, run.facts, run.window);
     if (!communication)
         return communication.error();
     run.collectives = collectiveTable(communication->parts, communication->matches, run.window);
 
-    const auto ledger = computeRunLedger(reader, run.facts);
+    auto ledger = computeRunLedger(reader, run.facts);
     if (!ledger)
         return ledger.error();
     const Counted counted(run, *ledger);
@@ -273,67 +219,49 @@ Result<Done> analyseRanks(TraceReader& reader, const AnalysisOptions& options, R
     run.gpuTime = ledger->source.gpuTime;
     run.savings = ledger->summary.savings;
     run.savingSteps = ledger->summary.countedSteps;
-    return Done{};
+    return ledger;
 }
 
-} // namespace
-
-Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options)
+Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const AnalysisOptions& options)
 {
     auto facts = loadFacts(reader);
     if (!facts)
         return facts.error();
-    RunAnalysis run;
     run.facts = std::move(*facts);
     if (const auto chosen = chooseWindow(run, options); !chosen)
         return chosen.error();
     run.stepStats = stepStats(run.steps);
-    if (const auto counted = analyseRanks(reader, options, run); !counted)
-        return counted.error();
+    auto ledger = analyseRanks(reader, options, run);
+    if (!ledger)
+        return ledger.error();
     auto series = loadSeries(reader, run.facts);
     if (!series)
         return series.error();
     run.series = std::move(*series);
     run.findings = findings(run);
     run.headline = headline(run);
+    return ledger;
+}
+
+} // namespace
+
+Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options)
+{
+    RunAnalysis run;
+    if (const auto ledger = analyseInto(run, reader, options); !ledger)
+        return ledger.error();
     return run;
 }
 
-LabelledInterval labelledInterval(const LedgerRun& run, std::size_t rank, const ledger::Segment& segment)
+Result<AnalysedRun> analyseWithLedger(TraceReader& reader, const AnalysisOptions& options)
 {
-    LabelledInterval interval;
-    interval.beginNs = segment.begin;
-    interval.endNs = segment.end;
-    interval.label = spanClassOf(segment.label);
-    interval.phase = segment.label == ledger::Label::BubbleDrain ? BubblePhase::Drain
-        : segment.label == ledger::Label::BubbleFill             ? BubblePhase::Fill
-                                                                 : BubblePhase::Steady;
-    if (segment.label == ledger::Label::Planned)
-        interval.lifecycle = RangeKind::Validation;
-    if (segment.part < 0)
-        return interval;
-    const auto part = static_cast<std::size_t>(segment.part);
-    const ledger::LedgerInput& input = run.source.input;
-    interval.dimension = input.instances[input.ranks[rank].parts[part].instance].dimension;
-    const std::int32_t late = run.result.ranks[rank].parts[part].late;
-    if (interval.label != SpanClass::Transfer && late >= 0)
-        interval.awaitedRank = input.ranks[static_cast<std::size_t>(late)].rank;
-    return interval;
-}
-
-Result<std::vector<LabelledInterval>> ledgerLane(TraceReader& reader, std::int32_t rank, Window window)
-{
-    const auto facts = loadFacts(reader);
-    if (!facts)
-        return facts.error();
-    const auto communication = loadCommunication(reader, *facts, window);
-    if (!communication)
-        return communication.error();
-    const auto rows = loadRank(reader, *facts, *communication, rank, window);
-    if (!rows)
-        return rows.error();
-    return labelledIntervals(
-        { *rows, facts->signatures, window, {}, lifecycleOf(tiledSteps(facts->steps), facts->run.finished) });
+    AnalysedRun run;
+    auto ledger = analyseInto(run.analysis, reader, options);
+    if (!ledger)
+        return ledger.error();
+    run.lanes = ledgerLanes(*ledger, run.analysis.facts.window);
+    run.ledger = std::move(ledger->summary);
+    return run;
 }
 
 } // namespace rankscope::tracing

@@ -5,6 +5,7 @@
 #include "tracing/analysis/headline.h"
 #include "tracing/analysis/kernel_table.h"
 #include "tracing/analysis/lateness.h"
+#include "tracing/analysis/ledger_lane.h"
 #include "tracing/analysis/run_ledger.h"
 #include "tracing/analysis/step_series.h"
 #include "tracing/analysis/time_split.h"
@@ -27,7 +28,7 @@ struct RankAnalysis {
     std::vector<TimeSplit> bySteps; ///< parallel to RunAnalysis::steps
     std::vector<std::int64_t> waitForRankNs; ///< exposed wait by the rank that causes it; index = rank
     std::vector<std::int64_t> bubbleForRankNs; ///< imbalance of the pipeline likewise
-    std::array<LabelledInterval, kSpanClassCount> longest{}; ///< by label: evidence to show
+    std::array<Window, kSpanClassCount> longest{}; ///< by label: evidence to show
 };
 
 /// Everything that the report and the overview show. A value: computed on a worker thread, handed over as it is.
@@ -70,10 +71,12 @@ struct AnalysisOptions {
 /// Loads what it needs, rank by rank, and counts. The one entry for the app and the command line.
 Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options = {});
 
-/// A stretch of the ledger as lanes and sums show it.
-LabelledInterval labelledInterval(const LedgerRun& run, std::size_t rank, const ledger::Segment& segment);
-
-/// One rank's labelled stretches, for the timeline's ledger lane.
-Result<std::vector<LabelledInterval>> ledgerLane(TraceReader& reader, std::int32_t rank, Window window);
+/// The analysis with the ledger that its figures are counted from, for those who show both.
+struct AnalysedRun {
+    RunAnalysis analysis;
+    RunLedger ledger; ///< of the whole run
+    LedgerLanes lanes; ///< of the whole run
+};
+Result<AnalysedRun> analyseWithLedger(TraceReader& reader, const AnalysisOptions& options = {});
 
 } // namespace rankscope::tracing

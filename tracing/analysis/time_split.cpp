@@ -1,14 +1,11 @@
 #include "tracing/analysis/time_split.h"
 
 #include "tracing/model/interval.h"
-#include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace rankscope::tracing {
-
-using ledger::mulDiv;
 
 namespace {
 
@@ -21,61 +18,6 @@ std::int64_t& bubbleOf(TimeSplit& split, BubblePhase phase)
 std::size_t indexOf(Dimension dimension)
 {
     return std::min(static_cast<std::size_t>(dimension), static_cast<std::size_t>(kDimensionCount - 1));
-}
-
-void add(TimeSplit& split, const LabelledInterval& interval, std::int64_t ns, std::int64_t descheduledNs)
-{
-    switch (interval.label) {
-    case SpanClass::Optimizer:
-        split.optimizerNs += ns - descheduledNs;
-        [[fallthrough]];
-    case SpanClass::Compute:
-    case SpanClass::Recompute:
-        split.computeNs += ns - descheduledNs;
-        split.descheduledNs += descheduledNs;
-        split.hiddenNs += interval.communicationHidden ? ns : 0;
-        break;
-    case SpanClass::Transfer:
-        split.transferNs += ns;
-        split.transferByDimensionNs[indexOf(interval.dimension)] += ns;
-        break;
-    case SpanClass::Wait:
-        split.waitNs += ns;
-        split.waitByDimensionNs[indexOf(interval.dimension)] += ns;
-        break;
-    case SpanClass::Communication:
-        split.unsplitNs += ns;
-        break;
-    case SpanClass::Bubble:
-        bubbleOf(split, interval.phase) += ns;
-        break;
-    case SpanClass::Copy:
-        split.copyNs += ns;
-        break;
-    case SpanClass::Data:
-        split.dataNs += ns;
-        break;
-    case SpanClass::Checkpoint:
-        split.checkpointNs += ns;
-        break;
-    case SpanClass::Start:
-        (interval.lifecycle == RangeKind::Validation ? split.plannedNs : split.startNs) += ns;
-        break;
-    case SpanClass::Launch:
-        split.kernelGapNs += ns - descheduledNs;
-        split.descheduledNs += descheduledNs;
-        break;
-    default:
-        split.idleNs += ns - descheduledNs;
-        split.descheduledNs += descheduledNs;
-        break;
-    }
-}
-
-/// descheduledNs of the first `ns` of an interval, rounded down, so that cut pieces add up to the whole.
-std::int64_t descheduledUpTo(const LabelledInterval& interval, std::int64_t ns)
-{
-    return mulDiv(interval.descheduledNs, ns, interval.durationNs());
 }
 
 } // namespace
@@ -121,24 +63,6 @@ TimeSplit& TimeSplit::operator+=(const TimeSplit& other)
         waitByDimensionNs[i] += other.waitByDimensionNs[i];
     }
     return *this;
-}
-
-TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window)
-{
-    TimeSplit split;
-    split.windowNs = std::max<std::int64_t>(0, window.durationNs());
-    auto interval = std::lower_bound(intervals.begin(), intervals.end(), window.beginNs,
-        [](const LabelledInterval& candidate, std::int64_t t) { return candidate.endNs <= t; });
-    for (; interval != intervals.end() && interval->beginNs < window.endNs; ++interval) {
-        const std::int64_t fromNs = std::max(interval->beginNs, window.beginNs) - interval->beginNs;
-        const std::int64_t toNs = std::min(interval->endNs, window.endNs) - interval->beginNs;
-        const std::int64_t descheduledNs
-            = interval->descheduledNs == 0 ? 0 : descheduledUpTo(*interval, toNs) - descheduledUpTo(*interval, fromNs);
-        add(split, *interval, toNs - fromNs, descheduledNs);
-    }
-    // Outside the labelled stretches nothing is recorded.
-    split.idleNs += split.windowNs - split.sumNs();
-    return split;
 }
 
 void addLeaf(TimeSplit& split, const ledger::LeafKey& leaf, std::int64_t ns)

@@ -13,40 +13,6 @@ namespace rankscope::tracing {
 
 inline constexpr int kDimensionCount = 10;
 inline constexpr int kBubblePhaseCount = 3;
-/// A gap between two device operations up to here is the machine's own (METRICS 5.3, rule 5f).
-inline constexpr std::int64_t kKernelGapNs = 30'000;
-
-/// One stretch of a rank's time under the one label that applies to it. The list of a rank tiles its window: it is what
-/// the ledger lane draws and what every sum below is made of.
-struct LabelledInterval {
-    std::int64_t beginNs = 0;
-    std::int64_t endNs = 0;
-    /// Compute, Optimizer, Recompute, Transfer, Wait, Communication (unsplit), Bubble, Copy, Data, Checkpoint,
-    /// Start (also shutdown and planned work such as validation), Launch (kernel gap) or Unattributed.
-    SpanClass label = SpanClass::Unattributed;
-    Dimension dimension = Dimension::None; ///< of Transfer, Wait and Communication
-    BubblePhase phase = BubblePhase::Fill; ///< of Bubble
-    std::optional<std::int32_t> awaitedRank; ///< of Wait and Bubble: whom it waits for
-    RangeKind lifecycle = RangeKind::Start; ///< of Start: Start, Shutdown or Validation
-    bool communicationHidden = false; ///< of compute labels: a transfer or wait runs under it
-    std::int64_t descheduledNs = 0; ///< of compute labels and gaps: how much of it had no core (METRICS 5.3, level 2)
-
-    std::int64_t durationNs() const { return endNs - beginNs; }
-    bool operator==(const LabelledInterval&) const = default;
-};
-
-/// Labels every ns of the window by the first rule that matches (METRICS 5.3, level 1): lifecycle, compute, transfer,
-/// wait, copy, checkpoint, data, bubble, gaps. A bubble row takes the place of the wait on the pipeline under it.
-/// Intervals are cut at `cuts` (such as step boundaries, sorted), so that later sums by step are exact.
-/// Time before the first and after the last step of `lifecycle` is Start.
-struct LabelInput {
-    const RankRows& rows;
-    const std::vector<KernelSignature>& signatures;
-    Window window;
-    std::span<const std::int64_t> cuts{};
-    std::optional<Window> lifecycle{}; ///< from the first step's begin to the last step's end, if there are steps
-};
-std::vector<LabelledInterval> labelledIntervals(const LabelInput& input);
 
 /// Where a rank's time went. The parts sum to windowNs exactly; the fields marked "memo" are inside other parts.
 struct TimeSplit {
@@ -89,9 +55,6 @@ struct TimeSplit {
 
 /// Adds ns of a leaf of the ledger to the part that it belongs to; windowNs grows with it.
 void addLeaf(TimeSplit& split, const ledger::LeafKey& leaf, std::int64_t ns);
-
-/// Sums the labelled stretches inside the window.
-TimeSplit timeSplit(std::span<const LabelledInterval> intervals, Window window);
 
 /// The plain figures that other tools print, from unions of a rank's spans: compute is any kernel, communication any
 /// part of a collective (pipeline waits too), copy what is under neither, idle the rest. compute + exposed + copy +

@@ -91,7 +91,9 @@ void SpanFolder::close(Cell& cell)
         return;
     }
     cell.fold.cover = mostCovering(cell.classNs);
-    cell.fold.spaceNs = std::max(cellNs_, cell.fold.endNs - cell.fold.beginNs);
+    // The ledger's stretches leave no time between them: what stands beside a fold in its cell is another record.
+    const std::int64_t ownNs = cell.fold.endNs - cell.fold.beginNs;
+    cell.fold.spaceNs = cell.first.row == RowKind::Ledger ? std::max<std::int64_t>(1, ownNs) : std::max(cellNs_, ownNs);
     folds_.push_back(cell.fold);
 }
 

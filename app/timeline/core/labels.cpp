@@ -135,10 +135,6 @@ Wordings transferLabel(const SpanRecord& span)
 Wordings spanLabel(const SpanRecord& span, const RunFacts& facts)
 {
     const std::string time = durationText(span.durationNs());
-    if (span.cut) {
-        const std::string text = withLetter(span.spanClass, shownName(span, facts));
-        return { text, text.substr(0, 1) };
-    }
     if (span.row == RowKind::Ledger && span.spanClass == SpanClass::Wait)
         return waitLabel(span);
     if (span.spanClass == SpanClass::Bubble) {
@@ -169,7 +165,7 @@ std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts)
         return {};
     const SpanRecord& span = *hit.span;
     std::vector<std::string> lines{ spanName(span, facts),
-        (span.cut ? "at least " : "") + durationText(span.durationNs()) + "   at " + durationText(span.beginNs) };
+        durationText(span.durationNs()) + "   at " + durationText(span.beginNs) };
     addCounts(span, lines);
     addCause(span, lines);
     addPlace(span, lines);

@@ -1,12 +1,10 @@
 #include "app/timeline/core/ledger_source.h"
 
 #include "app/timeline/core/fold.h"
-#include "tracing/analysis/run_analysis.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <utility>
 
 namespace rankscope::app::timeline {
 
@@ -16,11 +14,8 @@ using tracing::Window;
 
 namespace {
 
-constexpr std::int64_t kMostEvents = 20'000; ///< of one rank, labelled one by one; some 20 ms of a worker's time
-
 struct RankTiles {
     std::map<std::int64_t, LedgerCell> cells; ///< by index
-    std::int64_t events = 0;
     int level = 0;
 };
 
@@ -36,7 +31,6 @@ tracing::Result<RankTiles> readTiles(
         if (!tiles)
             return tiles.error();
         for (const tracing::Tile& tile : *tiles) {
-            result.events += tile.count;
             LedgerCell& cell = result.cells[tile.index];
             const bool compute = lane.kind == LaneKind::Compute;
             (compute ? cell.computeNs : cell.communicationNs) += tile.busyNs;
@@ -78,7 +72,7 @@ std::vector<FoldRecord> foldsOf(const RankTiles& tiles, Window window)
     return folds;
 }
 
-SpanRecord spanOf(const tracing::LabelledInterval& interval, Window read, Window run)
+SpanRecord spanOf(const tracing::LabelledInterval& interval)
 {
     SpanRecord span;
     span.beginNs = interval.beginNs;
@@ -88,19 +82,17 @@ SpanRecord spanOf(const tracing::LabelledInterval& interval, Window read, Window
     span.phase = interval.phase;
     span.peer = interval.awaitedRank;
     span.overCommunication = interval.communicationHidden;
-    span.cut = (interval.beginNs == read.beginNs && read.beginNs > run.beginNs)
-        || (interval.endNs == read.endNs && read.endNs < run.endNs);
     return span;
 }
 
-/// What a stretch lost without a core is drawn at its end: how much is known, but not when.
-std::pair<SpanRecord, SpanRecord> withoutCore(const SpanRecord& whole, std::int64_t descheduledNs)
+void foldStretches(const std::vector<tracing::LabelledInterval>& lane, Window window, LaneContent& content)
 {
-    SpanRecord own = whole;
-    SpanRecord lost = whole;
-    lost.spanClass = SpanClass::Descheduled;
-    own.endNs = lost.beginNs = whole.endNs - std::clamp<std::int64_t>(descheduledNs, 0, whole.durationNs());
-    return { own, lost };
+    SpanFolder folder(content.nsPerPx);
+    const auto first = std::upper_bound(lane.begin(), lane.end(), window.beginNs,
+        [](std::int64_t ns, const tracing::LabelledInterval& interval) { return ns < interval.endNs; });
+    for (auto it = first; it != lane.end() && it->beginNs < window.endNs; ++it)
+        folder.add(spanOf(*it));
+    folder.finish(content);
 }
 
 } // namespace
@@ -135,35 +127,28 @@ SpanClass coverOf(const LedgerCell& cell, std::int64_t widthNs)
     return static_cast<SpanClass>(std::max_element(times.begin(), times.end()) - times.begin());
 }
 
-tracing::Result<LaneContent> loadLedger(
-    tracing::TraceReader& reader, const RunFacts& facts, std::int32_t rank, Window window, double nsPerPx)
+tracing::Result<LaneContent> loadLedger(tracing::TraceReader& reader, const RunFacts& facts,
+    const tracing::LedgerLanes* lanes, std::int32_t rank, Window window, double nsPerPx)
 {
     LaneContent content;
     content.window = window;
     content.nsPerPx = nsPerPx;
     const Window recorded{ std::max(window.beginNs, facts.window.beginNs), std::min(window.endNs, facts.window.endNs) };
-    if (recorded.durationNs() <= 0)
+    const std::int64_t countedNs = lanes ? lanes->covers.endNs : recorded.beginNs;
+    if (lanes) {
+        const auto lane = lanes->ranks.find(rank);
+        if (lane != lanes->ranks.end())
+            foldStretches(lane->second, { recorded.beginNs, std::min(recorded.endNs, countedNs) }, content);
+    }
+    const Window since{ std::max(recorded.beginNs, countedNs), recorded.endNs };
+    if (since.durationNs() <= 0)
         return content;
-    const auto tiles = readTiles(reader, facts, rank, recorded, nsPerPx);
+    const auto tiles = readTiles(reader, facts, rank, since, nsPerPx);
     if (!tiles)
         return tiles.error();
-    if (tiles->events > kMostEvents) {
-        content.fromTiles = true;
-        content.folds = foldsOf(*tiles, recorded);
-        return content;
-    }
-    const auto intervals = tracing::ledgerLane(reader, rank, recorded);
-    if (!intervals)
-        return intervals.error();
-    SpanFolder folder(nsPerPx);
-    for (const tracing::LabelledInterval& interval : *intervals) {
-        const auto [own, lost] = withoutCore(spanOf(interval, recorded, facts.window), interval.descheduledNs);
-        if (own.durationNs() > 0)
-            folder.add(own);
-        if (lost.durationNs() > 0)
-            folder.add(lost);
-    }
-    folder.finish(content);
+    const auto folds = foldsOf(*tiles, since);
+    content.fromTiles = true;
+    content.folds.insert(content.folds.end(), folds.begin(), folds.end());
     return content;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/timeline/core/records.h"
 #include "app/timeline/core/run_facts.h"
+#include "tracing/analysis/ledger_lane.h"
 #include "tracing/model/result.h"
 #include "tracing/store/trace_reader.h"
 
@@ -24,11 +25,11 @@ struct LedgerCell {
 /// which covers whole waits for a neighbour and so the transfers that end them too, then the other communication.
 tracing::SpanClass coverOf(const LedgerCell& cell, std::int64_t widthNs);
 
-/// The ledger lane of a rank: every recorded ns of the window under the one label that applies to it. Exact where the
-/// window holds few events, with the part of each stretch that had no core at its end; where it holds many, each cell
-/// of a few pixels takes what covers most of it, counted from tiles, which do not know of cores: kernels first, then as
-/// much of transfers, bubbles and waits as fits beside them.
-tracing::Result<LaneContent> loadLedger(
-    tracing::TraceReader& reader, const RunFacts& facts, std::int32_t rank, tracing::Window window, double nsPerPx);
+/// The ledger lane of a rank for a window. As far as the ledger has been counted (`lanes`; null: not yet) it is the
+/// ledger's own stretches, folded. What came to the file since then is guessed from tiles: each cell of a few pixels
+/// takes what covers most of it, kernels first, then as much of transfers, bubbles and waits as fits beside them; tiles
+/// know neither of hosts nor of cores.
+tracing::Result<LaneContent> loadLedger(tracing::TraceReader& reader, const RunFacts& facts,
+    const tracing::LedgerLanes* lanes, std::int32_t rank, tracing::Window window, double nsPerPx);
 
 } // namespace rankscope::app::timeline

@@ -27,7 +27,6 @@ struct SpanRecord {
     tracing::BubblePhase phase = tracing::BubblePhase::Fill;
     tracing::CollectiveOp op = tracing::CollectiveOp::Unknown;
     bool overCommunication = false; ///< ledger: communication is hidden under this compute
-    bool cut = false; ///< ledger: goes on outside of what was read, so that its length is not known
     bool matched = false; ///< collectives: all ranks' parts are known, so that splitNs means something
     std::int64_t splitNs = 0; ///< matched collectives: end of the wait, begin of the transfer; in [beginNs, endNs]
     std::int64_t instance = -1; ///< collectives

@@ -24,8 +24,14 @@ TEST(AnalysisFeed, CountsTheOpenRunAndForgetsItWithIt)
     // Steps 2 to 5 of two ranks; 65 % of 800 rank-ms.
     EXPECT_EQ(feed.result()->total.windowNs, 800 * kMs);
     EXPECT_EQ(feed.result()->total.computeNs, 520 * kMs);
+    EXPECT_EQ(feed.ledger()->capacityNs, 1000 * kMs); // with the warm-up step
+    EXPECT_EQ(feed.ledger()->residualNs(), 0);
+    EXPECT_EQ(feed.lanes()->ranks.size(), 2U);
+    const auto kept = feed.ledger();
     session.close();
     EXPECT_FALSE(feed.result());
+    EXPECT_FALSE(feed.ledger());
+    EXPECT_EQ(kept->capacityNs, 1000 * kMs); // whoever still shows it may
 }
 
 TEST(AnalysisFeed, FollowsAGrowingFile)

@@ -194,5 +194,24 @@ TEST(Levels, OverlappingSpansGetRowsOfTheirOwn)
     EXPECT_EQ(spans[3].level, 2);
 }
 
+TEST(SpanFolder, AFoldOfTheLedgerIsAsFullAsItsOwnStretchesAre)
+{
+    SpanFolder folder(100); // cells of 300 ns
+    SpanRecord stretch;
+    stretch.row = RowKind::Ledger;
+    stretch.spanClass = SpanClass::Host;
+    stretch.beginNs = 300, stretch.endNs = 350;
+    folder.add(stretch);
+    stretch.spanClass = SpanClass::Wait;
+    stretch.beginNs = 350, stretch.endNs = 400;
+    folder.add(stretch);
+    stretch.beginNs = 400, stretch.endNs = 2000; // long enough to be drawn by itself
+    folder.add(stretch);
+    LaneContent content;
+    folder.finish(content);
+    ASSERT_EQ(content.folds.size(), 1U);
+    EXPECT_DOUBLE_EQ(content.folds[0].fullness(), 1.0); // nothing of the run is missing there
+}
+
 } // namespace
 } // namespace rankscope::app::timeline

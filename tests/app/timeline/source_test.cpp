@@ -5,7 +5,7 @@
 #include "tests/app/timeline/big_run.h"
 #include "tests/app/timeline/straggler_run.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/trace_builder.h"
+#include "tracing/analysis/run_analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -107,8 +107,10 @@ TEST_F(SourceTest, ACounterKeepsItsValueIntoTheWindow)
 
 TEST_F(SourceTest, TheLedgerLaneLeavesNoRecordedTimeWithoutALabel)
 {
+    const auto run = tracing::analyseWithLedger(*reader_);
+    ASSERT_TRUE(run);
     for (std::int32_t rank = 0; rank < 4; ++rank) {
-        const LaneContent content = *loadLedger(*reader_, *facts_, rank, facts_->window, 1000);
+        const LaneContent content = *loadLedger(*reader_, *facts_, &run->lanes, rank, facts_->window, 1000);
         std::int64_t covered = 0;
         for (const SpanRecord& span : content.spans)
             covered += span.durationNs();
@@ -117,30 +119,14 @@ TEST_F(SourceTest, TheLedgerLaneLeavesNoRecordedTimeWithoutALabel)
     }
 }
 
-TEST_F(SourceTest, ALedgerStretchThatTheWindowCutsClaimsNoLength)
+TEST_F(SourceTest, ALedgerStretchKeepsItsLengthWhereTheWindowShowsAPartOfIt)
 {
+    const auto run = tracing::analyseWithLedger(*reader_);
+    ASSERT_TRUE(run);
     // All of the window lies in rank 0's wait from 500 to 900 ms.
-    const LaneContent content = *loadLedger(*reader_, *facts_, 0, { 600'000'000, 700'000'000 }, 100'000);
+    const LaneContent content = *loadLedger(*reader_, *facts_, &run->lanes, 0, { 600'000'000, 700'000'000 }, 100'000);
     ASSERT_EQ(content.spans.size(), 1U);
-    EXPECT_TRUE(content.spans[0].cut);
-    EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "W wait");
-}
-
-TEST(LedgerSource, ShowsWhatAKernelLostWithoutACoreAsDescheduled)
-{
-    const support::TemporaryDirectory folder;
-    const auto file = folder / "run.rsdb";
-    support::TraceBuilder(file, 1).kernel(0, { 0, 100'000'000 }, "matmul", { .cpuNs = 30'000'000 }).finish();
-    auto opened = tracing::TraceReader::open(file.string());
-    ASSERT_TRUE(opened);
-    auto& reader = *opened;
-    const auto facts = *readRunFacts(reader);
-    const LaneContent content = *loadLedger(reader, *facts, 0, facts->window, 1000);
-    ASSERT_EQ(content.spans.size(), 2U);
-    EXPECT_EQ(content.spans[0].spanClass, SpanClass::Compute);
-    EXPECT_EQ(content.spans[0].durationNs(), 30'000'000);
-    EXPECT_EQ(content.spans[1].spanClass, SpanClass::Descheduled);
-    EXPECT_EQ(content.spans[1].durationNs(), 70'000'000);
+    EXPECT_EQ(spanLabel(content.spans[0], *facts_).front(), "W 400 ms waiting for rank 2");
 }
 
 TEST(LedgerSource, CountsTheTransferThatEndsABubbleAsTransferAlsoFromTiles)
@@ -199,10 +185,11 @@ TEST_F(TileSourceTest, ManyEventsAreReadFromTilesAndCostNoMoreThanTheirPixels)
     }
 }
 
-TEST_F(TileSourceTest, ALedgerOfManyEventsIsCountedFromTilesAndCoversTheRun)
+TEST_F(TileSourceTest, BeforeTheLedgerIsCountedTilesTellWhatCoversTheRun)
 {
     const tracing::Window run = facts_->window;
-    const LaneContent content = *loadLedger(*reader_, *facts_, 0, run, static_cast<double>(run.durationNs()) / 1000);
+    const LaneContent content
+        = *loadLedger(*reader_, *facts_, nullptr, 0, run, static_cast<double>(run.durationNs()) / 1000);
     EXPECT_TRUE(content.fromTiles);
     std::map<SpanClass, std::int64_t> byClass;
     std::int64_t reached = run.beginNs;
@@ -217,6 +204,27 @@ TEST_F(TileSourceTest, ALedgerOfManyEventsIsCountedFromTilesAndCoversTheRun)
     EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Compute]) / whole, 0.88, 0.02);
     EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Wait]) / whole, 0.08, 0.02);
     EXPECT_NEAR(static_cast<double>(byClass[SpanClass::Transfer]) / whole, 0.04, 0.02);
+}
+
+TEST_F(TileSourceTest, WhatCameAfterTheLedgerWasCountedIsToldFromTiles)
+{
+    const tracing::Window run = facts_->window;
+    tracing::LabelledInterval host;
+    host.beginNs = run.beginNs;
+    host.endNs = run.beginNs + run.durationNs() / 2;
+    host.label = SpanClass::Host;
+    tracing::LedgerLanes lanes;
+    lanes.covers = { host.beginNs, host.endNs };
+    lanes.ranks[0] = { host };
+    const LaneContent content
+        = *loadLedger(*reader_, *facts_, &lanes, 0, run, static_cast<double>(run.durationNs()) / 1000);
+    ASSERT_EQ(content.spans.size(), 1U);
+    EXPECT_EQ(content.spans[0].spanClass, SpanClass::Host);
+    ASSERT_FALSE(content.folds.empty());
+    EXPECT_EQ(content.folds.front().beginNs, host.endNs);
+    EXPECT_EQ(content.folds.back().endNs, run.endNs);
+    EXPECT_TRUE(std::any_of(content.folds.begin(), content.folds.end(),
+        [](const FoldRecord& fold) { return fold.cover == SpanClass::Compute; }));
 }
 
 TEST(SpanLabel, ShowsAKernelsShortNameAndKeepsTheFullOneForTheHoverText)
