@@ -100,6 +100,9 @@ public:
         for (const auto& total : totals) {
             if (total.ns == 0 || !isShown(choice_, total.leaf.leaf))
                 continue;
+            // Never hidden: that nothing is unexplained is a figure too.
+            if (lines_.empty() && leafOf(total.leaf.leaf) != Leaf::Unattributed)
+                addUnattributed();
             LedgerLine line = lineOf(total.leaf, total.ns);
             line.name = leafTitle(total.leaf);
             line.fixed = savingText(run_, run_.savingOf(total.leaf));
@@ -111,6 +114,14 @@ public:
     }
 
 private:
+    void addUnattributed()
+    {
+        LedgerLine line = lineOf({ LedgerLeaf::Unattributed }, 0);
+        line.name = leafTitle({ LedgerLeaf::Unattributed });
+        line.fixed = savingText(run_, nullptr);
+        lines_.push_back(line);
+    }
+
     LedgerLine lineOf(const LeafKey& leaf, std::int64_t ns) const
     {
         LedgerLine line;
@@ -270,6 +281,13 @@ std::vector<LedgerGroup> groupsOf(const RunLedger& run, const LedgerChoice& choi
         order.push_back(&group);
     if (choice.by == LedgerBy::Cause)
         std::ranges::stable_sort(order, std::ranges::greater(), &GroupSum::sum);
+    GroupSum all;
+    all.name = QStringLiteral("total");
+    for (const GroupSum* sum : order) {
+        for (const auto& [leaf, ns] : sum->leaves)
+            all.leaves[leaf] += ns;
+    }
+    order.insert(order.begin(), &all);
     std::vector<LedgerGroup> groups;
     for (const GroupSum* sum : order) {
         const std::int64_t whole = sum->sum();

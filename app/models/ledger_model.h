@@ -53,7 +53,7 @@ struct LedgerModel {
     QString denominator; ///< "GPU time", "rank time"
     QString sumAmount, sumOwn, residual; ///< the last line
     QString notes; ///< clock error, what is not recorded, absent ranks; empty: nothing to say
-    std::vector<LedgerGroup> groups;
+    std::vector<LedgerGroup> groups; ///< the total first
     QString groupsHint;
     QString problem; ///< the chosen steps do not exist; nothing else is set then
 };

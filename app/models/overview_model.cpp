@@ -103,12 +103,31 @@ RankRow rankRow(const RankAnalysis& rank)
     RankRow row;
     row.rank = rank.info.rank;
     row.name = QStringLiteral("rank %1").arg(row.rank);
+    row.node = text(rank.info.node);
     row.bar = rankBar(rank);
     row.compute = text(shareNumber(share(rank.split.computeNs, rank.split.windowNs)));
     row.waiting = text(shareNumber(share(rank.split.awaitingNs() + rank.split.bubbleNs(), rank.split.windowNs)));
     const auto hidden = rank.overlap.overlapShare();
     row.hidden = hidden ? text(tracing::shareText(*hidden)) : QStringLiteral("–");
     row.communication = communicationBar(rank);
+    return row;
+}
+
+/// As if they were one.
+RankRow allRanksRow(const RunAnalysis& analysis)
+{
+    RankAnalysis all;
+    for (const RankAnalysis& rank : analysis.ranks) {
+        all.split += rank.split;
+        all.overlap.communicationNs += rank.overlap.communicationNs;
+        all.overlap.overlapNs += rank.overlap.overlapNs;
+        all.overlap.exposedNs += rank.overlap.exposedNs;
+    }
+    RankRow row;
+    row.name = QStringLiteral("all ranks");
+    const auto hidden = all.overlap.overlapShare();
+    row.hidden = hidden ? text(tracing::shareText(*hidden)) : QStringLiteral("–");
+    row.communication = communicationBar(all);
     return row;
 }
 
@@ -256,6 +275,7 @@ OverviewModel overviewModel(const RunAnalysis& analysis)
     fillStrip(analysis, model);
     fillFindings(analysis, model);
     model.ranks = rankRows(analysis);
+    model.allRanks = allRanksRow(analysis);
     model.ranksHint = QStringLiteral("slowest first · bar = rank’s own window, 100 %");
     if (const auto cores = analysis.sharedCores()) {
         model.sharedCores

@@ -26,6 +26,7 @@ struct FindingCard {
 struct RankRow {
     std::int32_t rank = 0;
     QString name;
+    QString node; ///< empty: the file does not say
     std::vector<BarSegment> bar; ///< sums to the rank's window
     QString compute, waiting, hidden; ///< columns beside it
     std::vector<BarSegment> communication; ///< hidden, transfer, waiting: sums to all its communication; empty: none
@@ -58,6 +59,7 @@ struct OverviewModel {
     std::vector<FindingCard> findings;
     QString findingsHint;
     std::vector<RankRow> ranks; ///< slowest first: the one that waits least
+    RankRow allRanks; ///< their communication together
     QString ranksHint;
     QString sharedCores; ///< "4 ranks share 2 cores", or empty
     std::vector<StepBar> steps;

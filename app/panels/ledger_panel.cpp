@@ -89,8 +89,8 @@ LedgerPanel::LedgerPanel(const Look& look, QWidget* parent)
 
     halves_ = new QHBoxLayout;
     halves_->setSpacing(32);
-    halves_->addLayout(left, 62);
-    halves_->addLayout(right, 38);
+    halves_->addLayout(left, 68);
+    halves_->addLayout(right, 32);
     column->addLayout(halves_, 1);
 
     connect(table_, &LedgerTable::lineSelected, this, &LedgerPanel::lineSelected);

@@ -3,12 +3,15 @@
 #include "app/panels/widgets/elided_label.h"
 #include "app/panels/widgets/finding_row.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QResizeEvent>
 #include <QStyle>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace rankscope::app {
 namespace {
@@ -143,7 +146,17 @@ QWidget* OverviewPanel::buildRanks()
     column->setSpacing(8);
     ranksHint_ = label<ElidedLabel>("hint");
     sharedCores_ = label("hint");
-    column->addWidget(sectionHead(tr("Ranks"), ranksHint_));
+    auto* head = new QHBoxLayout;
+    head->setSpacing(16);
+    head->addWidget(sectionHead(tr("Ranks"), ranksHint_), 1);
+    heatLeaf_ = new QComboBox;
+    heatLeaf_->setAccessibleName(tr("What the heat map shows"));
+    connect(heatLeaf_, &QComboBox::activated, this, &OverviewPanel::fillHeat);
+    head->addWidget(heatLeaf_);
+    column->addLayout(head);
+    heat_ = new RankHeatMap(look_);
+    connect(heat_, &RankHeatMap::rankClicked, this, &OverviewPanel::rankRequested);
+    column->addWidget(heat_);
     ranks_ = new RankBars(look_, RankBars::Shows::Times);
     connect(ranks_, &RankBars::rankClicked, this, &OverviewPanel::rankRequested);
     column->addWidget(ranks_);
@@ -203,15 +216,39 @@ void OverviewPanel::setModel(const OverviewModel& model)
     findingsHint_->setText(model.findingsHint);
     if (!sameFindings)
         fillFindings();
-    ranksHint_->setText(model.ranksHint);
-    ranks_->setRows(model.ranks);
+    fillRanks();
     sharedCores_->setText(model.sharedCores);
     sharedCores_->setVisible(!model.sharedCores.isEmpty());
     stepHint_->setText(model.stepHint);
     stepChart_->setSteps(model.steps);
     lossHint_->setText(model.lossHint);
     lossChart_->setSeries(model.loss);
-    overlap_->setRows(model.ranks);
+}
+
+void OverviewPanel::fillRanks()
+{
+    const bool many = model_.ranks.size() > kMostRankBars;
+    ranks_->setVisible(!many);
+    heat_->setVisible(many);
+    heatLeaf_->setVisible(many);
+    ranks_->setRows(many ? std::vector<RankRow>() : model_.ranks);
+    overlap_->setRows(many ? std::vector<RankRow>{ model_.allRanks } : model_.ranks);
+    ranksHint_->setText(
+        many ? tr("a cell a rank, in rows of nodes · share of the rank’s own window") : model_.ranksHint);
+    if (!many)
+        return;
+    // What a person chose stays chosen while a run grows.
+    const QVariant chosen = heatLeaf_->currentData();
+    heatLeaf_->clear();
+    for (const Leaf leaf : heatLeaves(model_.ranks))
+        heatLeaf_->addItem(leafWord(leaf), static_cast<int>(leaf));
+    heatLeaf_->setCurrentIndex(std::max(0, chosen.isValid() ? heatLeaf_->findData(chosen) : 0));
+    fillHeat();
+}
+
+void OverviewPanel::fillHeat()
+{
+    heat_->setHeat(rankHeat(model_.ranks, static_cast<Leaf>(heatLeaf_->currentData().toInt())));
 }
 
 void OverviewPanel::fillFindings()

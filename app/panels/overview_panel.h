@@ -3,12 +3,14 @@
 #include "app/models/overview_model.h"
 #include "app/panels/widgets/line_chart.h"
 #include "app/panels/widgets/rank_bars.h"
+#include "app/panels/widgets/rank_heat_map.h"
 #include "app/panels/widgets/stacked_bar.h"
 #include "app/panels/widgets/step_chart.h"
 #include "app/session/look.h"
 
 #include <QScrollArea>
 
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QVBoxLayout;
@@ -44,6 +46,8 @@ private:
     QWidget* buildRanks();
     QWidget* buildCharts();
     void fillFindings();
+    void fillRanks();
+    void fillHeat();
 
     const Look& look_;
     bool canShow_;
@@ -63,7 +67,9 @@ private:
     QPushButton* allFindings_;
     QLabel* ranksHint_;
     QLabel* sharedCores_;
-    RankBars* ranks_;
+    RankBars* ranks_; ///< up to kMostRankBars of them
+    RankHeatMap* heat_; ///< more
+    QComboBox* heatLeaf_;
     QLabel* stepHint_;
     StepChart* stepChart_;
     QLabel* lossHint_;

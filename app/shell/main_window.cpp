@@ -12,6 +12,7 @@
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
 #include "app/shell/rail_icon.h"
+#include "app/shell/silence_bar.h"
 #include "app/timeline/timeline_widget.h"
 
 #include <QApplication>
@@ -76,6 +77,7 @@ MainWindow::MainWindow(Look& look, QSettings& settings, QWidget* parent)
     , feed_(session_)
     , header_(new HeaderBar)
     , notice_(new NoticeBar)
+    , silence_(new SilenceBar(session_))
     , rail_(new QToolBar)
     , pages_(new QStackedWidget)
     , welcome_(new WelcomePanel)
@@ -150,6 +152,7 @@ void MainWindow::buildPages()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(notice_);
+    column->addWidget(silence_);
     column->addWidget(pages_, 1);
     setCentralWidget(center);
     connect(welcome_, &WelcomePanel::openRequested, this, &MainWindow::chooseFile);

@@ -31,6 +31,7 @@ class LossesPanel;
 class NoticeBar;
 class OverviewPage;
 class RunDialog;
+class SilenceBar;
 class WelcomePanel;
 namespace timeline {
 class TimelineWidget;
@@ -145,6 +146,7 @@ private:
 
     HeaderBar* header_;
     NoticeBar* notice_;
+    SilenceBar* silence_;
     QToolBar* rail_;
     QHash<int, QToolButton*> railButtons_; ///< by View
     QStackedWidget* pages_;

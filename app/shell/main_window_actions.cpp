@@ -33,8 +33,8 @@ constexpr int kMessageMs = 4000;
 HelpDialog::Bindings timelineKeys()
 {
     return { { "W, S", "zoom in, out" }, { "A, D, ←, →", "move along" }, { "↑, ↓, Page up, Page down", "other ranks" },
-        { "F", "fit the selection; again: the whole run" }, { "0", "the whole run" },
-        { "Alt+←, Alt+→", "back, forward" }, { "., ,", "next, previous span of the lane" },
+        { "Shift+click on a rank", "fold or unfold all ranks" }, { "F", "fit the selection; again: the whole run" },
+        { "0", "the whole run" }, { "Alt+←, Alt+→", "back, forward" }, { "., ,", "next, previous span of the lane" },
         { "R", "mark the selected stretch" }, { "Space", "follow the head" }, { "Esc", "clear the selection" },
         { "Click", "select" }, { "Drag", "mark a stretch" }, { "Double click", "zoom to a span" },
         { "Ctrl+wheel", "zoom" }, { "Shift+wheel, right drag", "move along" } };
@@ -198,6 +198,7 @@ void MainWindow::showEvidence(const FindingCard& card)
 {
     showView(View::Timeline);
     timeline_->showWindow(card.evidence, { card.ranks.begin(), card.ranks.end() });
+    timeline_->markArea(card.evidence);
 }
 
 void MainWindow::showRank(std::int32_t rank)

@@ -202,18 +202,18 @@ void TimelineWidget::mouseReleaseEvent(QMouseEvent* event)
         emit selectionChanged(scene_.selection);
         update();
     } else if (event->button() == Qt::LeftButton && drag != Drag::Minimap) {
-        handleClick(event->position());
+        handleClick(event->position(), (event->modifiers() & Qt::ShiftModifier) != 0);
     }
 }
 
-void TimelineWidget::handleClick(QPointF at)
+void TimelineWidget::handleClick(QPointF at, bool all)
 {
     if (at.y() < static_cast<double>(scene_.headerHeight()))
         return;
     if (at.x() < static_cast<double>(kTitleWidth)) {
         const float y = static_cast<float>(at.y()) - scene_.headerHeight() + scene_.scroll;
         if (const Box* box = scene_.layout.boxAt(y))
-            toggleFold(*box);
+            toggleFold(*box, all);
         return;
     }
     if (const auto hit = hitTest(scene_, static_cast<float>(at.x()), static_cast<float>(at.y())))
@@ -222,15 +222,22 @@ void TimelineWidget::handleClick(QPointF at)
         clearSelection();
 }
 
-void TimelineWidget::toggleFold(const Box& box)
+void TimelineWidget::toggleFold(const Box& box, bool all)
 {
     if (box.kind != Box::Kind::RankTitle && box.kind != Box::Kind::FoldedRank)
         return;
     const std::int32_t rank = box.rank; // the box goes with the old layout
-    if (folded_.erase(rank) == 0)
-        folded_.insert(rank);
+    const bool fold = !folded_.contains(rank);
+    for (const tracing::RankInfo& each : scene_.facts->ranks) {
+        if (!all && each.rank != rank)
+            continue;
+        if (fold)
+            folded_.insert(each.rank);
+        else
+            folded_.erase(each.rank);
+    }
     layOutLanes();
-    setScroll(scene_.scroll);
+    setScroll(all ? scene_.layout.extentOf(rank).first : scene_.scroll);
     requestPending_ = true;
     requestData();
     update();

@@ -4,6 +4,8 @@
 
 #include <QDateTime>
 #include <QPainter>
+#include <QScrollBar>
+#include <QSignalBlocker>
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +18,17 @@ constexpr int kPollMs = 100;
 constexpr double kMarginShare = 0.5; ///< of the visible window, loaded on either side so that a pan shows data at once
 constexpr std::int64_t kStaleNs = 30'000'000'000; ///< a run that has been silent for longer has no live head
 constexpr double kHeadShare = 0.94; ///< where the head stands while it is followed
+constexpr std::size_t kFoldFrom = 64; ///< more ranks than this begin as one row each
 
 } // namespace
 
 TimelineWidget::TimelineWidget(QWidget* parent)
     : QWidget(parent)
+    , scrollBar_(new QScrollBar(Qt::Vertical, this))
 {
+    scrollBar_->setSingleStep(static_cast<int>(kFoldedPitch));
+    scrollBar_->hide();
+    connect(scrollBar_, &QScrollBar::valueChanged, this, [this](int value) { setScroll(static_cast<float>(value)); });
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -107,7 +114,12 @@ bool TimelineWidget::settled() const
 
 void TimelineWidget::takeFacts(const FactsPtr& facts)
 {
+    const bool isFirst = scene_.facts->dataVersion == 0;
     scene_.facts = facts;
+    if (isFirst && facts->ranks.size() > kFoldFrom) {
+        for (const tracing::RankInfo& rank : facts->ranks)
+            folded_.insert(rank.rank);
+    }
     layOutLanes();
     if (facts->run.finished) {
         pollTimer_.stop();
@@ -271,8 +283,7 @@ void TimelineWidget::applyView(const TimeMap& map)
 void TimelineWidget::layOutLanes()
 {
     layOut(scene_, folded_);
-    if (topRank_)
-        placeScroll(scene_.layout.extentOf(*topRank_).first);
+    placeScroll(topRank_ ? scene_.layout.extentOf(*topRank_).first : scene_.scroll);
 }
 
 void TimelineWidget::setScroll(float scroll)
@@ -312,15 +323,30 @@ void TimelineWidget::placeScroll(float scroll)
 {
     const float room = scene_.layout.height() - (scene_.height - scene_.headerHeight());
     const float clamped = std::clamp(std::round(scroll), 0.0F, std::max(0.0F, room));
-    if (clamped == scene_.scroll)
-        return;
+    const bool moves = clamped != scene_.scroll;
     scene_.scroll = clamped;
+    updateScrollBar();
+    if (!moves)
+        return;
     const std::vector<std::int32_t> ledgers = wanted().ledgers;
     const bool newRank = std::any_of(
         ledgers.begin(), ledgers.end(), [&](std::int32_t rank) { return !requestedLedgers_.contains(rank); });
     requestPending_ |= newRank;
     requestData();
     update();
+}
+
+void TimelineWidget::updateScrollBar()
+{
+    const int header = static_cast<int>(scene_.headerHeight());
+    const int page = std::max(0, height() - header);
+    const int room = static_cast<int>(std::ceil(scene_.layout.height())) - page;
+    const QSignalBlocker quiet(scrollBar_);
+    scrollBar_->setGeometry(width() - static_cast<int>(kRightMargin), header, static_cast<int>(kRightMargin), page);
+    scrollBar_->setRange(0, std::max(0, room));
+    scrollBar_->setPageStep(page);
+    scrollBar_->setValue(static_cast<int>(scene_.scroll));
+    scrollBar_->setVisible(room > 0 && page > 0);
 }
 
 void TimelineWidget::showWindow(tracing::Window window)
@@ -351,6 +377,14 @@ void TimelineWidget::select(const Hit& hit)
         if (loader_ && hit.span->row == RowKind::Collective && hit.span->instance >= 0)
             loader_->requestCollective(scene_.facts, *hit.span);
     }
+    emit selectionChanged(scene_.selection);
+    update();
+}
+
+void TimelineWidget::markArea(tracing::Window window)
+{
+    scene_.selection = Selection{};
+    scene_.selection.area = window;
     emit selectionChanged(scene_.selection);
     update();
 }

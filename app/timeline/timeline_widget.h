@@ -13,6 +13,8 @@
 #include <optional>
 #include <set>
 
+class QScrollBar;
+
 namespace rankscope::app::timeline {
 
 /// The timeline of one run: shows the file while it grows, answers to mouse and keys (UX.md), tells what is selected.
@@ -43,6 +45,7 @@ public:
     void setLateCounts(std::map<std::int32_t, std::int64_t> counts);
     tracing::Window visibleWindow() const { return scene_.map.window(); }
     void select(const Hit& hit);
+    void markArea(tracing::Window window); ///< selects a stretch of all lanes
     void clearSelection();
     const Selection& selection() const { return scene_.selection; }
     /// Keeps the head of a growing run in view: all of the run until a person zooms or pans, then its newest part.
@@ -95,6 +98,7 @@ private:
     void applyView(const TimeMap& map);
     void setScroll(float scroll); ///< by a person: lets go of the rank at the top
     void placeScroll(float scroll);
+    void updateScrollBar();
     void layOutLanes();
     void requestData();
     void requestMinimap();
@@ -103,14 +107,15 @@ private:
     std::optional<tracing::Window> selectedWindow() const;
     void updateHover(QPointF at);
     void centreMinimap(double x);
-    void toggleFold(const Box& box);
-    void handleClick(QPointF at);
+    void toggleFold(const Box& box, bool all);
+    void handleClick(QPointF at, bool all);
     bool handleViewKey(QKeyEvent* event);
 
     Scene scene_;
     Canvas canvas_;
     std::unique_ptr<Loader> loader_;
     LedgerPtr ledger_;
+    QScrollBar* scrollBar_; ///< beside the lanes, where there are more than fit
     ViewHistory history_;
     QTimer pollTimer_;
     QElapsedTimer clock_;

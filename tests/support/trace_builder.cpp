@@ -30,11 +30,10 @@ TraceBuilder::TraceBuilder(const std::filesystem::path& file, int worldSize)
     : writer_(must(TraceWriter::open(file.string(), TraceWriter::Mode::CreateNew)))
     , worldSize_(worldSize)
 {
-    RunInfo run;
-    run.name = file.stem().string();
-    run.source = "rankscope";
-    run.worldSize = worldSize;
-    must(writer_.setRun(run));
+    run_.name = file.stem().string();
+    run_.source = "rankscope";
+    run_.worldSize = worldSize;
+    must(writer_.setRun(run_));
     for (int rank = 0; rank < worldSize; ++rank) {
         RankInfo info;
         info.rank = rank;
@@ -47,6 +46,13 @@ TraceBuilder::TraceBuilder(const std::filesystem::path& file, int worldSize)
 TraceBuilder& TraceBuilder::describe(const RankInfo& rank)
 {
     must(writer_.putRank(rank));
+    return *this;
+}
+
+TraceBuilder& TraceBuilder::startedAt(std::int64_t utcNs)
+{
+    run_.originUtcNs = utcNs;
+    must(writer_.setRun(run_));
     return *this;
 }
 

@@ -18,6 +18,7 @@ public:
     TraceBuilder(const std::filesystem::path& file, int worldSize);
 
     TraceBuilder& describe(const tracing::RankInfo& rank);
+    TraceBuilder& startedAt(std::int64_t utcNs); ///< what 0 of the run's clock is; 1970 unless said
     TraceBuilder& provenance(std::string_view key, std::string_view value);
 
     struct Work {
@@ -51,6 +52,7 @@ private:
         std::string_view unit = {});
 
     tracing::TraceWriter writer_;
+    tracing::RunInfo run_;
     int worldSize_;
     std::int64_t sequence_ = 0;
 };

@@ -3,6 +3,7 @@
 #include "app/panels/widgets/elided_label.h"
 
 #include <QHBoxLayout>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -67,12 +68,21 @@ FindingRow::FindingRow(const Look& look, FindingCard card, bool canShow, QWidget
     row->addWidget(certainty);
     auto* show = new QPushButton(tr("Show"));
     show->setFixedSize(84, 26);
-    show->setVisible(canShow && card_.evidence.durationNs() > 0);
+    leads_ = canShow && card_.evidence.durationNs() > 0;
+    show->setVisible(leads_);
+    if (leads_)
+        setCursor(Qt::PointingHandCursor);
     QSizePolicy policy = show->sizePolicy();
     policy.setRetainSizeWhenHidden(canShow);
     show->setSizePolicy(policy);
     connect(show, &QPushButton::clicked, this, [this] { emit showRequested(card_); });
     row->addWidget(show);
+}
+
+void FindingRow::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (leads_ && event->button() == Qt::LeftButton && rect().contains(event->pos()))
+        emit showRequested(card_);
 }
 
 void FindingRow::paintEvent(QPaintEvent*)

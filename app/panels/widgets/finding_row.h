@@ -22,10 +22,12 @@ signals:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
 
 private:
     const Look& look_;
     FindingCard card_;
+    bool leads_ = false; ///< a click leads to the evidence
 };
 
 } // namespace rankscope::app

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kRowPitch = 28;
 constexpr int kBarHeight = 22;
-constexpr int kNameWidth = 116;
-constexpr int kAmountWidth = 110;
+constexpr int kMostNameWidth = 150; ///< longer names are cut
+constexpr int kColumnGap = 12;
 
 } // namespace
 
@@ -30,6 +30,13 @@ GroupBars::GroupBars(const Look& look, QWidget* parent)
 void GroupBars::setGroups(std::vector<LedgerGroup> groups)
 {
     groups_ = std::move(groups);
+    const QFontMetrics metrics(textFont(13));
+    nameWidth_ = amountWidth_ = 0;
+    for (const LedgerGroup& group : groups_) {
+        nameWidth_ = std::max(nameWidth_, metrics.horizontalAdvance(group.name) + kColumnGap);
+        amountWidth_ = std::max(amountWidth_, metrics.horizontalAdvance(group.amount) + kColumnGap);
+    }
+    nameWidth_ = std::min(nameWidth_, kMostNameWidth);
     setFixedHeight(sizeHint().height());
     update();
 }
@@ -44,7 +51,7 @@ int GroupBars::rowAt(int y) const
 
 QRect GroupBars::barArea(int row) const
 {
-    return { kNameWidth, row * kRowPitch, std::max(40, width() - kNameWidth - kAmountWidth), kBarHeight };
+    return { nameWidth_, row * kRowPitch, std::max(40, width() - nameWidth_ - amountWidth_), kBarHeight };
 }
 
 void GroupBars::paintEvent(QPaintEvent* event)
@@ -58,10 +65,10 @@ void GroupBars::paintEvent(QPaintEvent* event)
         const QRect area = barArea(i);
         painter.setFont(textFont(13));
         painter.setPen(ink);
-        const QRect name(0, area.top(), kNameWidth - 8, area.height());
+        const QRect name(0, area.top(), nameWidth_ - 8, area.height());
         painter.drawText(
             name, Qt::AlignVCenter, painter.fontMetrics().elidedText(group.name, Qt::ElideRight, name.width()));
-        painter.drawText(QRect(width() - kAmountWidth, area.top(), kAmountWidth, area.height()),
+        painter.drawText(QRect(width() - amountWidth_, area.top(), amountWidth_, area.height()),
             Qt::AlignRight | Qt::AlignVCenter, group.amount);
         painter.setFont(textFont(12));
         paintBar(painter, area, group.bar, look_.theme());

@@ -35,6 +35,8 @@ private:
 
     const Look& look_;
     std::vector<LedgerGroup> groups_;
+    int nameWidth_ = 0; ///< of the longest
+    int amountWidth_ = 0;
 };
 
 } // namespace rankscope::app

@@ -14,9 +14,13 @@ namespace {
 
 constexpr int kRowHeight = 24;
 constexpr int kBarWidth = 256; ///< 240 and the padding
+constexpr int kLeastBarWidth = 72;
+constexpr int kLeastNameWidth = 120;
+constexpr int kMostNameWidth = 200;
+constexpr int kLeastWhoWidth = 90;
+constexpr int kMostWhoWidth = 190;
+constexpr int kLastPadding = 24; ///< of the last column: a scroll bar may lie over it
 constexpr int kCellPadding = 8; ///< as in the style sheet
-constexpr int kNarrowBarWidth = 136;
-constexpr int kNarrowBelow = 820;
 constexpr int kLineRole = Qt::UserRole; ///< index of the line; the sum has none
 
 class LineDelegate : public QStyledItemDelegate {
@@ -148,6 +152,7 @@ void LedgerTable::setModel(const LedgerModel& model, const QString& amountWord)
     if (again)
         setCurrentItem(again);
     filling_ = false;
+    fitColumns();
     updateGeometry();
     if (selected && !again)
         emit lineSelected();
@@ -172,15 +177,27 @@ std::optional<tracing::LeafChoice> LedgerTable::selectedLine() const
 
 QSize LedgerTable::sizeHint() const { return { 900, kRowHeight * (static_cast<int>(lines_.size()) + 3) }; }
 
+/// The words that matter most, what fixing a leaf gives, are never cut for the length of a bar.
+void LedgerTable::fitColumns()
+{
+    const auto content
+        = [this](Column column) { return std::max(sizeHintForColumn(column), header()->sectionSizeHint(column)) + 2; };
+    const int name = std::clamp(content(Name), kLeastNameWidth, kMostNameWidth);
+    const int amount = content(Amount);
+    const int own = content(Own);
+    const int who = std::clamp(content(Who), kLeastWhoWidth, kMostWhoWidth);
+    const int left = viewport()->width() - name - amount - own - who - content(Fixed) - kLastPadding;
+    setColumnWidth(Name, name);
+    setColumnWidth(Amount, amount);
+    setColumnWidth(Bar, std::clamp(left, kLeastBarWidth, kBarWidth));
+    setColumnWidth(Own, own);
+    setColumnWidth(Who, who);
+}
+
 void LedgerTable::resizeEvent(QResizeEvent* event)
 {
-    const bool narrow = event->size().width() < kNarrowBelow;
-    setColumnWidth(Name, 170);
-    setColumnWidth(Amount, 110);
-    setColumnWidth(Bar, narrow ? kNarrowBarWidth : kBarWidth);
-    setColumnWidth(Own, 76);
-    setColumnWidth(Who, narrow ? 120 : 150);
     QTreeWidget::resizeEvent(event);
+    fitColumns();
 }
 
 } // namespace rankscope::app

@@ -35,6 +35,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fitColumns();
     QTreeWidgetItem* addLine(std::size_t index);
     void addSum(const LedgerModel& model);
 

@@ -3,6 +3,7 @@
 #include "app/session/palette.h"
 #include "app/timeline/core/words.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope::app::timeline {
@@ -181,23 +182,32 @@ std::string counterRange(const LaneContent& content, const std::string& unit)
     return low == high ? low : low + " to " + high;
 }
 
-std::string rankTags(const tracing::RankInfo& rank)
+Wordings rankTags(const tracing::RankInfo& rank, std::int64_t lateCount)
 {
-    std::string text;
+    std::string text = lateCount > 0 ? "late " + std::to_string(lateCount) + "x" : std::string();
+    Wordings words{ text };
     const auto add = [&](const char* what, std::optional<std::int32_t> value) {
-        if (value)
-            text += (text.empty() ? "" : "  ") + std::string(what) + " " + std::to_string(*value);
+        if (!value)
+            return;
+        text += (text.empty() ? "" : "  ") + std::string(what) + " " + std::to_string(*value);
+        words.push_back(text);
     };
     add("pp", rank.stage);
     add("dp", rank.dp);
-    return text;
+    add("tp", rank.tp);
+    std::ranges::reverse(words);
+    return words;
 }
 
 std::string laneTitle(const tracing::Lane& lane)
 {
-    if (!lane.name.empty())
-        return lane.unit.empty() ? lane.name : lane.name + ", " + lane.unit;
-    return std::string(toString(lane.kind));
+    std::string title = lane.name.empty() ? std::string(toString(lane.kind)) : lane.name;
+    // A trace may call all its communication the same; what tells it apart is the dimension.
+    const std::string_view dimension = toString(lane.dimension);
+    if (lane.kind == tracing::LaneKind::Communication && lane.dimension != tracing::Dimension::None
+        && title.find(dimension) == std::string::npos)
+        title += " " + std::string(dimension);
+    return lane.unit.empty() ? title : title + ", " + lane.unit;
 }
 
 } // namespace rankscope::app::timeline

@@ -27,7 +27,8 @@ std::vector<std::string> hoverLines(const Hit& hit, const RunFacts& facts);
 std::string counterRange(const LaneContent& content, const std::string& unit);
 
 /// Sticky texts of the title column.
-std::string rankTags(const tracing::RankInfo& rank); ///< "pp 0  dp 1"; empty where a trace does not say
+/// "late 12x  pp 0  dp 1"; empty where there is nothing to say.
+Wordings rankTags(const tracing::RankInfo& rank, std::int64_t lateCount);
 std::string laneTitle(const tracing::Lane& lane);
 
 } // namespace rankscope::app::timeline

@@ -10,16 +10,6 @@ namespace {
 constexpr float kChevronPx = 8;
 constexpr float kRankX = kTitlePadding + kChevronPx + 4;
 
-/// "late 12x" before what the file says of the rank.
-std::string tagsOf(const Scene& scene, const tracing::RankInfo& rank)
-{
-    const auto late = scene.lateCounts.find(rank.rank);
-    const std::string tags = rankTags(rank);
-    if (late == scene.lateCounts.end() || late->second == 0)
-        return tags;
-    return "late " + std::to_string(late->second) + "x" + (tags.empty() ? "" : " · " + tags);
-}
-
 void drawRankTitle(Painter& painter, const Scene& scene, const Box& box, float top)
 {
     const Roles& role = painter.role();
@@ -36,8 +26,9 @@ void drawRankTitle(Painter& painter, const Scene& scene, const Box& box, float t
     if (found == scene.facts->ranks.end())
         return;
     const float left = kRankX + painter.textWidth(TextSize::Title, name) + 8;
-    const std::string tags
-        = painter.elided(TextSize::Smallest, tagsOf(scene, *found), kTitleWidth - kTitlePadding - left);
+    const auto late = scene.lateCounts.find(box.rank);
+    const Wordings words = rankTags(*found, late == scene.lateCounts.end() ? 0 : late->second);
+    const std::string tags = painter.fitting(TextSize::Smallest, words, kTitleWidth - kTitlePadding - left);
     const float x = kTitleWidth - kTitlePadding - painter.textWidth(TextSize::Smallest, tags);
     painter.text(x, top, bottom, TextSize::Smallest, role.dim, tags);
 }

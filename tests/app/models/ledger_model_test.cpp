@@ -92,29 +92,44 @@ TEST(LedgerModelTest, TheSumIsPrintedWithItsResidualAndTheClocksError)
     EXPECT_EQ(ledgerModel(sampleLedger(), { .unit = LedgerUnit::RankTime }).sumAmount, "400.0 rank-ms");
 }
 
-TEST(LedgerModelTest, OneBarARankStepDimensionOrCauseInTheOrderOfTheLeaves)
+TEST(LedgerModelTest, ATotalAndOneBarARankStepDimensionOrCauseInTheOrderOfTheLeaves)
 {
     const LedgerModel ranks = ledgerModel(sampleLedger(), {});
-    ASSERT_EQ(ranks.groups.size(), 2U);
-    EXPECT_EQ(ranks.groups[1].name, "rank 1");
-    ASSERT_EQ(ranks.groups[1].bar.size(), 3U);
-    EXPECT_EQ(ranks.groups[1].bar[0].leaf, Leaf::Unattributed);
-    EXPECT_EQ(ranks.groups[1].bar[1].ns, 100 * kMs);
-    EXPECT_EQ(ranks.groups[1].bar[2].leaf, Leaf::Host);
+    ASSERT_EQ(ranks.groups.size(), 3U);
+    EXPECT_EQ(ranks.groups[0].name, "total");
+    EXPECT_EQ(ranks.groups[0].amount, "100.0 %");
+    ASSERT_EQ(ranks.groups[0].bar.size(), 4U); // unattributed, compute, wait, host
+    EXPECT_EQ(ranks.groups[0].bar[1].ns, 200 * kMs);
+    EXPECT_EQ(ranks.groups[2].name, "rank 1");
+    ASSERT_EQ(ranks.groups[2].bar.size(), 3U);
+    EXPECT_EQ(ranks.groups[2].bar[0].leaf, Leaf::Unattributed);
+    EXPECT_EQ(ranks.groups[2].bar[1].ns, 100 * kMs);
+    EXPECT_EQ(ranks.groups[2].bar[2].leaf, Leaf::Host);
 
     const LedgerModel steps = ledgerModel(sampleLedger(), { .by = LedgerBy::Step });
-    ASSERT_EQ(steps.groups.size(), 2U);
-    EXPECT_EQ(steps.groups[0].name, "step 4");
-    EXPECT_EQ(steps.groups[0].amount, "50.0 %");
+    ASSERT_EQ(steps.groups.size(), 3U);
+    EXPECT_EQ(steps.groups[1].name, "step 4");
+    EXPECT_EQ(steps.groups[1].amount, "50.0 %");
 
     const LedgerModel dimensions = ledgerModel(sampleLedger(), { .by = LedgerBy::Dimension });
-    ASSERT_EQ(dimensions.groups.size(), 2U);
-    EXPECT_EQ(dimensions.groups[1].name, "dp");
-    EXPECT_EQ(dimensions.groups[1].amount, "20.0 %");
+    ASSERT_EQ(dimensions.groups.size(), 3U);
+    EXPECT_EQ(dimensions.groups[2].name, "dp");
+    EXPECT_EQ(dimensions.groups[2].amount, "20.0 %");
 
     const LedgerModel causes = ledgerModel(sampleLedger(), { .by = LedgerBy::Cause });
-    ASSERT_EQ(causes.groups.size(), 2U);
-    EXPECT_EQ(causes.groups[1].name, "host, rank 1");
+    ASSERT_EQ(causes.groups.size(), 3U);
+    EXPECT_EQ(causes.groups[2].name, "host, rank 1");
+}
+
+TEST(LedgerModelTest, UnattributedIsShownAlsoWhereThereIsNone)
+{
+    RunLedger run = sampleLedger();
+    std::erase_if(run.rows, [](const auto& row) { return row.leaf == kNothing; });
+    std::erase_if(run.totals, [](const auto& total) { return total.leaf == kNothing; });
+    const LedgerModel model = ledgerModel(run, {});
+    EXPECT_EQ(model.lines[0].name, "unattributed");
+    EXPECT_EQ(model.lines[0].amount, "0.0 %");
+    EXPECT_EQ(model.lines[1].name, "compute");
 }
 
 TEST(LedgerModelTest, CountsSomeStepsOrOnlyWhatIsAvoidable)
@@ -126,7 +141,7 @@ TEST(LedgerModelTest, CountsSomeStepsOrOnlyWhatIsAvoidable)
 
     const LedgerModel avoidable = ledgerModel(sampleLedger(), { .avoidableOnly = true });
     EXPECT_FALSE(names(avoidable).contains("compute 50.0 %"));
-    EXPECT_EQ(avoidable.groups[0].amount, "25.0 %"); // rank 0 waits 80 and has 20 unattributed of 400
+    EXPECT_EQ(avoidable.groups[1].amount, "25.0 %"); // rank 0 waits 80 and has 20 unattributed of 400
 }
 
 TEST(LedgerModelTest, ReadsStepsAsPeopleWriteThem)

@@ -1,4 +1,5 @@
 #include "app/panels/widgets/axis.h"
+#include "app/panels/widgets/rank_heat_map.h"
 #include "app/panels/widgets/step_chart.h"
 
 #include <gtest/gtest.h>
@@ -47,6 +48,32 @@ TEST(StepChart, NumbersTheStepsThatATraceHasWhereItLeavesSomeOut)
     chart.setSteps(many); // 10 px a step, room for four numbers: round ones
     const std::vector<std::pair<int, QString>> round{ { 45, "5" }, { 95, "10" }, { 145, "15" }, { 195, "20" } };
     EXPECT_EQ(chart.numbers(), round);
+}
+
+TEST(RankHeatMap, PutsNodesBesideEachOtherAndFindsTheRankUnderAPixel)
+{
+    const Look look(Theme::Dark);
+    RankHeatMap map(look);
+    std::vector<RankRow> rows;
+    for (int rank = 0; rank < 128; ++rank) {
+        RankRow row;
+        row.rank = rank;
+        row.node = QStringLiteral("node%1").arg(rank / 8);
+        row.bar = { { Leaf::Compute, 100 - rank % 10, {}, {} }, { Leaf::Wait, rank % 10, {}, {} } };
+        rows.push_back(row);
+    }
+    map.setHeat(rankHeat(rows, Leaf::Wait));
+    // A node is 84 px of name, 8 cells of 13 px and a gap of 16: two of them fit, in 8 lines of 18 px.
+    map.resize(420, map.heightForWidth(420));
+    EXPECT_EQ(map.height(), 8 * 18 + 40);
+    EXPECT_EQ(map.cellAt({ 84 + 5, 5 })->rank, 0);
+    EXPECT_EQ(map.cellAt({ 84 + 7 * 13 + 5, 5 })->rank, 7);
+    EXPECT_EQ(map.cellAt({ 204 + 84 + 5, 5 })->rank, 8); // the second node stands right of the first
+    EXPECT_EQ(map.cellAt({ 84 + 5, 18 + 5 })->rank, 16);
+    EXPECT_FALSE(map.cellAt({ 20, 5 })); // a node's name
+    EXPECT_EQ(map.worstText(), "worst: rank 9 9.0 %, rank 19 9.0 %, rank 29 9.0 %, rank 39 9.0 %, rank 49 9.0 %");
+    // The worst is outlined in the colour of text.
+    EXPECT_EQ(map.grab().toImage().pixelColor(204 + 84 + 13, 0), toQColor(look.colors().text)); // rank 9
 }
 
 } // namespace

@@ -56,11 +56,12 @@ protected:
 TEST_F(LedgerPanelTest, ShowsALineALeafAndTheSumThatCannotBeSelected)
 {
     LedgerTable& table = panel_.table();
-    ASSERT_EQ(table.topLevelItemCount(), 3);
-    EXPECT_EQ(table.topLevelItem(0)->text(LedgerTable::Name), "C  compute");
-    EXPECT_EQ(table.topLevelItem(1)->text(LedgerTable::Amount), "40.0 %");
-    EXPECT_EQ(table.topLevelItem(2)->text(LedgerTable::Who), "residual 0 ns");
-    EXPECT_FALSE(table.topLevelItem(2)->flags() & Qt::ItemIsSelectable);
+    ASSERT_EQ(table.topLevelItemCount(), 4);
+    EXPECT_EQ(table.topLevelItem(0)->text(LedgerTable::Name), "?  unattributed");
+    EXPECT_EQ(table.topLevelItem(1)->text(LedgerTable::Name), "C  compute");
+    EXPECT_EQ(table.topLevelItem(2)->text(LedgerTable::Amount), "40.0 %");
+    EXPECT_EQ(table.topLevelItem(3)->text(LedgerTable::Who), "residual 0 ns");
+    EXPECT_FALSE(table.topLevelItem(3)->flags() & Qt::ItemIsSelectable);
 }
 
 TEST_F(LedgerPanelTest, ASelectedLineSurvivesANewerLedger)
@@ -74,16 +75,16 @@ TEST_F(LedgerPanelTest, ASelectedLineSurvivesANewerLedger)
     EXPECT_EQ(panel_.table().selectedLine()->leaf.leaf, LedgerLeaf::Host);
     EXPECT_EQ(selected, 1); // nothing new to mark
     click("avoidable");
-    EXPECT_EQ(panel_.table().topLevelItemCount(), 2);
+    EXPECT_EQ(panel_.table().topLevelItemCount(), 3); // unattributed, host, sum
     EXPECT_EQ(panel_.table().selectedLine()->leaf.leaf, LedgerLeaf::Host);
 }
 
 TEST_F(LedgerPanelTest, SwitchesGroupUnitAndSteps)
 {
     click("step");
-    EXPECT_EQ(panel_.bars().groups()[0].name, "step 3");
+    EXPECT_EQ(panel_.bars().groups()[1].name, "step 3");
     click("rank-s");
-    EXPECT_EQ(panel_.table().topLevelItem(0)->text(LedgerTable::Amount), "60.0 rank-ms");
+    EXPECT_EQ(panel_.table().topLevelItem(1)->text(LedgerTable::Amount), "60.0 rank-ms");
     auto* steps = panel_.findChild<QLineEdit*>();
     steps->setText("9");
     emit steps->editingFinished();
@@ -93,10 +94,26 @@ TEST_F(LedgerPanelTest, SwitchesGroupUnitAndSteps)
     EXPECT_EQ(panel_.choice().steps, (tracing::StepRange{ 3, 3 }));
 }
 
+TEST_F(LedgerPanelTest, WhatFixingGivesIsNeverCutForABar)
+{
+    auto run = std::make_shared<tracing::RunLedger>(*oneRank());
+    tracing::Saving saving;
+    saving.leaf = tracing::ledger::LeafKey{ LedgerLeaf::Host };
+    saving.prediction = { 100 * kMs, 60 * kMs, 55 * kMs, 70 * kMs };
+    run->savings.push_back(saving);
+    run->countedSteps = 1;
+    panel_.resize(1208, 700); // of a window of 1280
+    panel_.setLedger(run);
+    LedgerTable& table = panel_.table();
+    const QTreeWidgetItem* host = table.topLevelItem(2);
+    const int needed = table.fontMetrics().horizontalAdvance(host->text(LedgerTable::Fixed));
+    EXPECT_GT(table.columnWidth(LedgerTable::Fixed), needed) << host->text(LedgerTable::Fixed).toStdString();
+}
+
 TEST_F(LedgerPanelTest, BarsLieAsLongAsTheirShare)
 {
     const QImage picture = panel_.table().grab().toImage();
-    QTreeWidgetItem* compute = panel_.table().topLevelItem(0);
+    QTreeWidgetItem* compute = panel_.table().topLevelItem(1);
     const QRect row = panel_.table().visualItemRect(compute);
     const int left = panel_.table().columnViewportPosition(LedgerTable::Bar);
     const int y = panel_.table().viewport()->y() + row.center().y();

@@ -9,6 +9,7 @@
 #include "app/shell/ledger_page.h"
 #include "app/shell/notice_bar.h"
 #include "app/shell/overview_page.h"
+#include "app/shell/silence_bar.h"
 #include "app/timeline/timeline_widget.h"
 #include "tests/app/support/qt_wait.h"
 #include "tests/app/support/sample_run.h"
@@ -16,6 +17,8 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
+#include <QDateTime>
 #include <QFile>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -100,6 +103,44 @@ TEST_F(MainWindowTest, SavesAsPictureTextAndJson)
     EXPECT_TRUE(window_.saveOverviewTo("/nowhere/o.txt").contains("cannot be written"));
 }
 
+TEST_F(MainWindowTest, MoreThanSixtyFourRanksAreAHeatMapOfAnyLeaf)
+{
+    support::TraceBuilder trace(directory_ / "many.rsdb", 72);
+    for (int rank = 0; rank < 72; ++rank)
+        trace.kernel(rank, { 0, (rank == 70 ? 40 : 90) * kMs }).kernel(rank, { 95 * kMs, 100 * kMs });
+    trace.finish();
+    window_.show();
+    window_.open(path("many.rsdb"));
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+    auto* map = window_.overviewPage().findChild<RankHeatMap*>();
+    ASSERT_TRUE(map->isVisible());
+    EXPECT_EQ(map->heat().leaf, Leaf::Host); // what most is lost in
+    EXPECT_EQ(map->heat().worst.front().rank, 70);
+    auto* leaf = window_.overviewPage().findChild<QComboBox*>();
+    leaf->setCurrentIndex(leaf->findText("compute"));
+    emit leaf->activated(leaf->currentIndex());
+    EXPECT_EQ(map->heat().leaf, Leaf::Compute);
+    emit map->rankClicked(70);
+    EXPECT_EQ(window_.view(), MainWindow::View::Timeline);
+}
+
+TEST_F(MainWindowTest, SaysWhichRankOfAGrowingRunIsSilent)
+{
+    support::TraceBuilder trace(directory_ / "live.rsdb", 2);
+    // Begun a minute ago; rank 0 goes on and on, rank 1 was last heard in the first step.
+    trace.startedAt((QDateTime::currentMSecsSinceEpoch() - 60'000) * 1'000'000);
+    addStep(trace, 1);
+    trace.kernel(0, { 200 * kMs, 600'000 * kMs }, "attention");
+    window_.show();
+    window_.follow(path("live.rsdb"));
+    auto* bar = window_.findChild<SilenceBar*>();
+    ASSERT_TRUE(waitFor([&] { return bar->isVisible(); }));
+    EXPECT_TRUE(bar->text().startsWith("Rank 1 has recorded nothing for ")) << bar->text().toStdString();
+    EXPECT_TRUE(bar->text().endsWith("; last: all-reduce in step 1")) << bar->text().toStdString();
+    window_.closeRun();
+    EXPECT_FALSE(bar->isVisible());
+}
+
 TEST_F(MainWindowTest, StepLeadsToTheTimelineAtThatStep)
 {
     openSample();
@@ -125,6 +166,8 @@ TEST_F(MainWindowTest, RankAndFindingLeadToTheirPlaceOnTheTimeline)
     ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
     EXPECT_EQ(window_.timelineView().scene().emphasis.ranks, std::set<std::int32_t>{ 1 });
     EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 160e6, 3e6);
+    EXPECT_EQ(window_.session().selection().kind, Selection::Kind::Area); // its time is counted in the details
+    EXPECT_EQ(window_.session().selection().window, card.evidence);
 }
 
 TEST_F(MainWindowTest, ASegmentOfTheStripLeadsToItsLineAndMarksItsTime)

@@ -240,5 +240,28 @@ TEST(SpanLabel, ShowsAKernelsShortNameAndKeepsTheFullOneForTheHoverText)
     EXPECT_EQ(spanName(span, facts), "volta_sgemm_128x32_nt");
 }
 
+TEST(LaneTitle, TellsCommunicationOfTheSameNameApartByItsDimension)
+{
+    tracing::Lane lane;
+    lane.kind = LaneKind::Communication;
+    lane.dimension = tracing::Dimension::Data;
+    lane.name = "communication";
+    EXPECT_EQ(laneTitle(lane), "communication dp");
+    lane.name = "all-reduce dp";
+    EXPECT_EQ(laneTitle(lane), "all-reduce dp");
+    lane.kind = LaneKind::Counter;
+    lane.name = "memory", lane.unit = "MB";
+    EXPECT_EQ(laneTitle(lane), "memory, MB");
+}
+
+TEST(RankTags, AreLeftOutFromTheEndWhereTheyDoNotFit)
+{
+    tracing::RankInfo rank;
+    rank.stage = 1;
+    rank.dp = 3;
+    EXPECT_EQ(rankTags(rank, 12), (Wordings{ "late 12x  pp 1  dp 3", "late 12x  pp 1", "late 12x" }));
+    EXPECT_EQ(rankTags(rank, 0), (Wordings{ "pp 1  dp 3", "pp 1", "" }));
+}
+
 } // namespace
 } // namespace rankscope::app::timeline

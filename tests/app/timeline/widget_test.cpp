@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
+#include <QScrollBar>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
@@ -50,10 +51,10 @@ protected:
         QApplication::sendEvent(&widget_, &event);
     }
 
-    void mouse(QEvent::Type type, QPointF at, Qt::MouseButton button)
+    void mouse(QEvent::Type type, QPointF at, Qt::MouseButton button, Qt::KeyboardModifiers modifiers = Qt::NoModifier)
     {
         const bool held = type == QEvent::MouseButtonPress || type == QEvent::MouseMove;
-        QMouseEvent event(type, at, widget_.mapToGlobal(at), button, held ? button : Qt::NoButton, Qt::NoModifier);
+        QMouseEvent event(type, at, widget_.mapToGlobal(at), button, held ? button : Qt::NoButton, modifiers);
         QApplication::sendEvent(&widget_, &event);
     }
     void click(QPointF at)
@@ -208,6 +209,55 @@ TEST_F(TimelineWidgetTest, AClickOnARanksTitleFoldsIt)
     EXPECT_EQ(widget_.scene().layout.boxes().front().kind, Box::Kind::FoldedRank);
     click({ 60, static_cast<double>(y) });
     EXPECT_EQ(widget_.scene().layout.height(), before);
+}
+
+TEST_F(TimelineWidgetTest, AShiftClickFoldsAllRanksAndUnfoldsThemAgain)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    const float before = widget_.scene().layout.height();
+    const QPointF title(60, static_cast<double>(widget_.scene().headerHeight() + 10));
+    mouse(QEvent::MouseButtonPress, title, Qt::LeftButton, Qt::ShiftModifier);
+    mouse(QEvent::MouseButtonRelease, title, Qt::LeftButton, Qt::ShiftModifier);
+    EXPECT_EQ(widget_.scene().layout.boxes().size(), 4U);
+    EXPECT_EQ(widget_.scene().layout.height(), 4 * kFoldedPitch);
+    mouse(QEvent::MouseButtonPress, title, Qt::LeftButton, Qt::ShiftModifier);
+    mouse(QEvent::MouseButtonRelease, title, Qt::LeftButton, Qt::ShiftModifier);
+    EXPECT_EQ(widget_.scene().layout.height(), before);
+}
+
+TEST_F(TimelineWidgetTest, AScrollBarLeadsThroughTheLanesThatDoNotFit)
+{
+    const auto file = folder_ / "run.rsdb";
+    writeStragglerRun(file);
+    open(file);
+    auto* bar = widget_.findChild<QScrollBar*>();
+    widget_.resize(1600, 400);
+    ASSERT_TRUE(bar->isVisible());
+    const Scene& scene = widget_.scene();
+    EXPECT_EQ(bar->maximum(), static_cast<int>(scene.layout.height() - (400 - scene.headerHeight())));
+    EXPECT_EQ(bar->geometry().right(), 1599);
+    EXPECT_EQ(bar->geometry().top(), static_cast<int>(scene.headerHeight()));
+    bar->setValue(100);
+    EXPECT_EQ(scene.scroll, 100);
+    press(Qt::Key_PageDown);
+    EXPECT_EQ(bar->value(), static_cast<int>(scene.scroll));
+    widget_.resize(1600, 3000);
+    EXPECT_FALSE(bar->isVisible());
+    EXPECT_EQ(scene.scroll, 0);
+}
+
+TEST_F(TimelineWidgetTest, HundredsOfRanksBeginAsOneRowEach)
+{
+    const auto file = folder_ / "many.rsdb";
+    support::TraceBuilder builder(file, 65);
+    for (int rank = 0; rank < 65; ++rank)
+        builder.kernel(rank, { 0, 100'000'000 }, "matmul");
+    builder.finish();
+    open(file);
+    EXPECT_EQ(widget_.scene().layout.boxes().size(), 65U);
+    EXPECT_EQ(widget_.scene().layout.boxes().front().kind, Box::Kind::FoldedRank);
 }
 
 TEST_F(TimelineWidgetTest, ShowsAWindowThatWasAskedForBeforeTheFileWasRead)

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/models/overview_model.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <vector>
+
+namespace rankscope::app {
+
+/// More ranks than this are shown as a heat map.
+inline constexpr std::size_t kMostRankBars = 64;
+
+struct HeatCell {
+    std::int32_t rank = 0;
+    double share = 0; ///< of the rank's window
+    bool operator==(const HeatCell&) const = default;
+};
+
+/// One leaf of every rank, in rows of nodes.
+struct RankHeat {
+    struct Node {
+        QString name;
+        std::vector<HeatCell> cells; ///< by rank
+    };
+    Leaf leaf = Leaf::Wait;
+    bool lowIsBad = false; ///< compute: where there is little of it, something is wrong
+    std::vector<Node> nodes; ///< in the order of their first ranks
+    double lowest = 0;
+    double highest = 0;
+    std::vector<HeatCell> worst; ///< at most five, the worst first
+
+    /// 0 good .. kHeatSteps - 1 bad, by where the share lies between lowest and highest.
+    int stepOf(double share) const;
+};
+RankHeat rankHeat(const std::vector<RankRow>& rows, Leaf leaf);
+
+/// The leaves that the ranks have, what most is lost in first, compute last.
+std::vector<Leaf> heatLeaves(const std::vector<RankRow>& rows);
+
+} // namespace rankscope::app
