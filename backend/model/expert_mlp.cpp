@@ -284,8 +284,8 @@ void ExpertMlp::routeBackward(
         kernels::cpu::routeBackward(dlogits, dlogits, routing.probabilities.data(), shape());
     });
     const auto dropped = rows_ * topK_ - static_cast<std::int64_t>(routing.rows.size());
-    runner.countExperts(static_cast<std::size_t>(of_.index * localExperts()), static_cast<std::size_t>(experts_),
-        routing.came, dropped, balance * static_cast<double>(sequence_) / static_cast<double>(rows_));
+    runner.countExperts(
+        of_, routing.came, dropped, balance * static_cast<double>(sequence_) / static_cast<double>(rows_));
 }
 
 void ExpertMlp::addExpertGradients(

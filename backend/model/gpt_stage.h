@@ -55,7 +55,7 @@ struct StageHooks {
     /// into pieces of at least 64 rows and attention into sequences, each a span of its own, as near to 100 us as that
     /// allows (costs 2 to 5 %). A cut may change the rounding: set it by the layout or the step, never by the clock.
     std::function<void()> betweenKernels{};
-    /// Within each kernel's span, once it is computed, with the time that took.
+    /// Within each kernel's span, once it is computed, with the time that its thread had a core for it.
     std::function<void(std::chrono::nanoseconds took)> insideKernel{};
     /// During backward: this micro-batch's part of gradients()[begin, end) is added. Ranges ascend without a gap, below
     /// and from expertsBegin() on each for itself, and cover a chunk's part of both in each backward pass (with

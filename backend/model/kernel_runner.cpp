@@ -1,6 +1,7 @@
 #include "backend/model/kernel_runner.h"
 
 #include <algorithm>
+#include <ctime>
 #include <omp.h>
 
 namespace rankscope::backend {
@@ -24,13 +25,21 @@ void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microB
     microBatch_ = microBatch;
 }
 
-void KernelRunner::countExperts(
-    std::size_t first, std::size_t all, std::span<const std::int32_t> came, std::int64_t dropped, double balance)
+std::chrono::nanoseconds KernelRunner::threadCpuTime()
 {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void KernelRunner::countExperts(
+    const ExpertPart& part, std::span<const std::int32_t> came, std::int64_t dropped, double balance)
+{
+    // From each of the ranks as many numbers as this one has experts.
+    const std::size_t all = came.size(), local = all / static_cast<std::size_t>(part.parts);
     load_.tokens.resize(all);
-    const std::size_t local = all - first < came.size() ? all - first : came.size();
-    for (std::size_t i = 0; i < came.size(); ++i)
-        load_.tokens[first + i % local] += came[i];
+    for (std::size_t i = 0; i < all; ++i)
+        load_.tokens[static_cast<std::size_t>(part.index) * local + i % local] += came[i];
     load_.dropped += dropped;
     load_.balance += balance;
     ++load_.passes;

@@ -33,11 +33,10 @@ public:
             .bytes = cost.bytes,
             .microBatch = microBatch_,
             .work = static_cast<std::uint32_t>(tokens) });
-        const auto begin
-            = hooks_.insideKernel ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+        const auto begin = hooks_.insideKernel ? threadCpuTime() : std::chrono::nanoseconds();
         body();
         if (hooks_.insideKernel)
-            hooks_.insideKernel(std::chrono::steady_clock::now() - begin);
+            hooks_.insideKernel(threadCpuTime() - begin);
         span.end();
         if (hooks_.betweenKernels)
             hooks_.betweenKernels();
@@ -74,12 +73,12 @@ public:
     }
     std::optional<HotExpert> hotExpert() const { return hooks_.hotExpert ? hooks_.hotExpert() : std::nullopt; }
 
-    /// Notes what the experts from `first` on, of `all`, did for one micro-batch: rows by rank and expert.
-    void countExperts(
-        std::size_t first, std::size_t all, std::span<const std::int32_t> came, std::int64_t dropped, double balance);
+    /// Notes what this rank's experts did for one micro-batch: rows by rank and expert.
+    void countExperts(const ExpertPart& part, std::span<const std::int32_t> came, std::int64_t dropped, double balance);
     ExpertLoad takeExpertLoad() { return std::exchange(load_, {}); }
 
 private:
+    static std::chrono::nanoseconds threadCpuTime();
     std::int64_t atOnce(std::int64_t count, double flop, std::int64_t unit) const;
 
     tracing::Recorder& recorder_;
