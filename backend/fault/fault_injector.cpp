@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -25,20 +26,21 @@ bool isLasting(std::string_view kind)
     return kind != "lost_rank" && kind != "hung_rank" && kind != "corrupt_shard" && kind != "nan_gradient";
 }
 
-/// As a slower core would: the thread stays busy.
-void spin(nanoseconds time)
+nanoseconds threadCpuTime()
 {
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) { }
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-/// Arithmetic on a few registers for about that long. Gives the operations done.
+/// Arithmetic on a few registers for so much time on a core, however long that takes on a busy machine: what lasts
+/// longer than its CPU time is no slow rank but one without a core. Gives the operations done.
 double compute(nanoseconds time)
 {
     std::array<float, 64> sums{};
     double flop = 0;
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) {
+    const nanoseconds end = threadCpuTime() + time;
+    while (threadCpuTime() < end) {
         for (int round = 0; round < 256; ++round) {
             for (std::size_t i = 0; i < sums.size(); ++i)
                 sums[i] = sums[i] * 0.999f + 1.0f;
@@ -137,7 +139,7 @@ void FaultInjector::insideKernel(nanoseconds took)
         if (!struck.isOn)
             continue;
         if (struck.fault.kind == "slow_rank")
-            spin(scaled(took, struck.fault.factor - 1));
+            compute(scaled(took, struck.fault.factor - 1));
         else if (struck.fault.kind == "imbalanced_stage")
             owed_ += scaled(took, struck.fault.factor - 1);
         else if (struck.fault.kind == "jitter" && chance_() % 8 == 0)

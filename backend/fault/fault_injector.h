@@ -38,7 +38,7 @@ public:
     bool isIdle() const { return faults_.empty(); }
 
     void beginStep(std::int64_t step);
-    /// Within a kernel's span, which it took `took` to compute.
+    /// Within a kernel's span, whose arithmetic took `took` on a core.
     void insideKernel(std::chrono::nanoseconds took);
     void betweenKernels();
     void loadsBatch(); ///< within the loading

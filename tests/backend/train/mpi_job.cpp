@@ -35,14 +35,28 @@ std::vector<double> valuesOf(const std::string& output, const std::string& key, 
 
 } // namespace
 
-MpiJob::MpiJob(int ranks, const std::vector<std::string>& words)
+MpiJob::MpiJob(int ranks)
     : ranks_(ranks)
-    , words_{ "model.layers=4", "model.width=32", "model.heads=2", "model.sequence=16", "batch.micro_batch=1",
-        "optimizer.lr=3e-3", "optimizer.warmup=5", "train.steps=20", "train.threads=1", "train.validate_every=10",
-        "train.peak_gflops=10", "data.path=" + folder_.write("text.txt", tinyText()).string() }
+    , words_{ "train.threads=1", "train.peak_gflops=10", "data.path=" + folder_.write("text.txt", tinyText()).string() }
 {
-    words_.insert(words_.end(), words.begin(), words.end());
     std::filesystem::create_directory(session());
+}
+
+MpiJob::MpiJob(int ranks, const std::vector<std::string>& words)
+    : MpiJob(ranks)
+{
+    words_.insert(words_.end(),
+        { "model.layers=4", "model.width=32", "model.heads=2", "model.sequence=16", "batch.micro_batch=1",
+            "optimizer.lr=3e-3", "optimizer.warmup=5", "train.steps=20", "train.validate_every=10" });
+    words_.insert(words_.end(), words.begin(), words.end());
+}
+
+MpiJob::MpiJob(int ranks, const Sample& sample, const std::vector<std::string>& words)
+    : MpiJob(ranks)
+{
+    words_.insert(words_.begin(), RS_SAMPLES "/" + sample.name + ".toml");
+    words_.emplace_back("train.validate_every=0");
+    words_.insert(words_.end(), words.begin(), words.end());
 }
 
 support::Command MpiJob::command() const

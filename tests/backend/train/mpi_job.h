@@ -8,11 +8,17 @@
 
 namespace rankscope::backend {
 
+struct Sample {
+    std::string name; ///< of a file in samples/, without ".toml"
+};
+
 /// rankscope-train on a tiny model and text, under mpirun with what root, containers and few cores need.
 class MpiJob {
 public:
     /// `words` are added to the configuration: "parallel.pp=2".
     MpiJob(int ranks, const std::vector<std::string>& words);
+    /// A sample instead of the tiny model.
+    MpiJob(int ranks, const Sample& sample, const std::vector<std::string>& words);
 
     support::Command command() const;
     support::Outcome run() const { return support::run(command(), std::chrono::seconds(120)); }
@@ -22,6 +28,8 @@ public:
     void recordInto(const std::string& session) { recordedIn_ = session; }
 
 private:
+    explicit MpiJob(int ranks);
+
     support::TemporaryDirectory folder_;
     int ranks_;
     std::vector<std::string> words_;

@@ -1,38 +1,8 @@
-#include "tests/backend/train/mpi_job.h"
-
-#include "tests/support/sql.h"
-#include "tracing/collector/collector.h"
+#include "tests/backend/train/recorded_run.h"
 
 #include <gtest/gtest.h>
 
 namespace rankscope::backend {
-
-namespace {
-
-/// Runs a job under the recorder and answers questions about the file that came out.
-class RecordedRun {
-public:
-    RecordedRun(int ranks, const std::vector<std::string>& words)
-        : job_(ranks, words)
-    {
-        job_.recordInto(job_.session());
-        const support::Outcome outcome = job_.run();
-        EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
-        EXPECT_TRUE(tracing::announceJobOver(job_.session()));
-        tracing::CollectOptions options;
-        options.sessionDir = job_.session();
-        options.out = (job_.folder() / "run.rsdb").string();
-        const auto summary = tracing::collect(options);
-        EXPECT_TRUE(summary) << summary.error().message();
-    }
-
-    std::string value(const std::string& query) const { return support::sql(job_.folder() / "run.rsdb", query); }
-
-private:
-    MpiJob job_;
-};
-
-} // namespace
 
 TEST(MpiRecording, APipelinesMessagesMatchAndItsBubblesNameWhomTheyAwait)
 {
@@ -101,6 +71,66 @@ TEST(MpiRecording, ChunksSendActivationsAndGradientsTheSameWayAndTheirMessagesMa
     EXPECT_EQ(run.value("SELECT count(*) FROM collective s JOIN collective r ON r.instance = s.instance AND r.op = 11 "
                         "WHERE s.op = 10 AND s.micro_batch <> r.micro_batch"),
         "0");
+}
+
+TEST(MpiRecording, FaultsAreSeenWhereTheyStrike)
+{
+    // Each fault in a step of its own; sleeps last at least as long as they are told.
+    const RecordedRun run(2,
+        { "parallel.pp=2", "batch.micro_batches=16", "train.steps=6", "train.validate_every=0",
+            "fault.0.kind=stalled_data", "fault.0.rank=0", "fault.0.ms=10", "fault.0.step=2", "fault.0.until=2",
+            "fault.1.kind=host_pause", "fault.1.rank=1", "fault.1.ms=30", "fault.1.every_ms=1", "fault.1.step=3",
+            "fault.1.until=3", "fault.2.kind=jitter", "fault.2.rank=0", "fault.2.ms=20", "fault.2.step=4",
+            "fault.2.until=4", "fault.3.kind=imbalanced_stage", "fault.3.rank=1", "fault.3.factor=3", "fault.3.step=5",
+            "fault.3.until=5" });
+    const auto during = [](int rank, int step, const std::string& event) {
+        return "EXISTS (SELECT 1 FROM step WHERE step.rank = " + std::to_string(rank)
+            + " AND step = " + std::to_string(step) + " AND " + event + ".begin_ns >= step.begin_ns AND " + event
+            + ".begin_ns < step.begin_ns + step.duration_ns)";
+    };
+    EXPECT_EQ(run.value("SELECT count(*) || ' ' || (min(duration_ns) >= 10000000) FROM ranges "
+                        "WHERE rank = 0 AND kind = 'data' AND "
+                  + during(0, 2, "ranges")),
+        "16 1")
+        << "all batches of step 2 are late";
+    EXPECT_EQ(run.value("SELECT max(gap) >= 30000000 FROM (SELECT begin_ns - lag(begin_ns + duration_ns) OVER "
+                        "(ORDER BY begin_ns) AS gap FROM kernels WHERE rank = 1 AND "
+                  + during(1, 3, "kernels") + ")"),
+        "1")
+        << "no kernel runs while the host pauses";
+    // Some kernel of hundreds sleeps for more than a tenth of the most: it lasts longer than it has a core.
+    EXPECT_EQ(run.value("SELECT max(duration_ns - coalesce(cpu_ns, 0)) >= 2000000 FROM kernels WHERE rank = 0 AND "
+                  + during(0, 4, "kernels")),
+        "1");
+    EXPECT_EQ(run.value("SELECT count(*) > 0 FROM kernels WHERE name = 'extra layer work' AND rank = 1 AND "
+                  + during(1, 5, "kernels")),
+        "1");
+    EXPECT_EQ(run.value("SELECT count(*) FROM kernels WHERE name = 'extra layer work' AND NOT (rank = 1 AND "
+                  + during(1, 5, "kernels") + ")"),
+        "0");
+    EXPECT_EQ(run.value("SELECT group_concat(kind || ' ' || step, ', ') FROM (SELECT DISTINCT kind, step FROM "
+                        "fault_injection WHERE end_ns < 9000000000000000000 ORDER BY step)"),
+        "stalled_data 2, host_pause 3, jitter 4, imbalanced_stage 5");
+}
+
+TEST(MpiRecording, ExpertsTokensAreCountedAndTheirExchangesMatch)
+{
+    const RecordedRun run(2,
+        { "model.experts=4", "model.top_k=2", "model.capacity_factor=0", "parallel.dp=2", "parallel.ep=2",
+            "batch.micro_batches=2", "train.steps=2", "train.validate_every=0" });
+    // 2 replicas x 2 micro-batches x 16 tokens x 4 layers x 2 experts, in each of 2 steps.
+    EXPECT_EQ(
+        run.value("SELECT sum(value) FROM counter JOIN lane ON lane.id = counter.lane WHERE name LIKE 'expert %'"),
+        "1024.0");
+    EXPECT_EQ(
+        run.value("SELECT sum(value) FROM counter JOIN lane ON lane.id = counter.lane WHERE name LIKE 'dropped%'"),
+        "0.0");
+    EXPECT_EQ(run.value("SELECT group_concat(rank || ' ' || name, ', ') FROM (SELECT rank, name FROM lane "
+                        "WHERE name LIKE 'expert %' ORDER BY name)"),
+        "0 expert 0, 0 expert 1, 1 expert 2, 1 expert 3");
+    // 3 exchanges forward and 2 back, of each layer and micro-batch.
+    EXPECT_EQ(run.value("SELECT count(*) FROM collective_match WHERE op = 4 AND parts_present = 2"), "80");
+    EXPECT_EQ(run.value("SELECT count(*) FROM collective_match WHERE parts_present < parts_expected"), "0");
 }
 
 } // namespace rankscope::backend
