@@ -6,6 +6,7 @@
 #include "tracing/import/importer.h"
 #include "tracing/import/nsight/nsight_reader.h"
 #include "tracing/import/pipeline/pipeline_reader.h"
+#include "tracing/import/table/span_table_reader.h"
 #include "tracing/import/trace_format.h"
 
 #include <cstdio>
@@ -48,9 +49,11 @@ Result<std::vector<SourceTrace>> one(Result<SourceTrace> trace)
 Result<std::vector<SourceTrace>> readAs(std::string_view format, const std::string& path)
 {
     if (format == "json")
-        return one(readJsonTrace(path));
+        return readJsonTraces(path);
     if (format == "nsight")
         return readNsightExport(path);
+    if (format == "table")
+        return readSpanTable(path);
     if (format == "pipeline")
         return readPipelineTimeline(path);
     return one(readFlightRecorder(path));

@@ -55,6 +55,7 @@ void replay(const std::string& format)
 TEST(FuzzReplay, JsonSeedsComeBack) { replay("json"); }
 TEST(FuzzReplay, NsightSeedsComeBack) { replay("nsight"); }
 TEST(FuzzReplay, PipelineSeedsComeBack) { replay("pipeline"); }
+TEST(FuzzReplay, TableSeedsComeBack) { replay("table"); }
 TEST(FuzzReplay, FlightRecorderSeedsComeBack) { replay("flight_recorder"); }
 
 TEST(FuzzReplay, RunFilesComeBack)

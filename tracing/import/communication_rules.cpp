@@ -66,13 +66,13 @@ std::optional<Dimension> dimensionOf(std::string_view nameOrDescription)
     const std::string text = folded(nameOrDescription);
     if (text.empty())
         return std::nullopt;
-    static constexpr std::array<std::pair<std::string_view, Dimension>, 16> kWords{
+    static constexpr std::array<std::pair<std::string_view, Dimension>, 18> kWords{
         { { "embedding", Dimension::Embedding }, { "tensor", Dimension::Tensor }, { "meshtp", Dimension::Tensor },
             { "pipeline", Dimension::Pipeline }, { "meshpp", Dimension::Pipeline }, { "expert", Dimension::Expert },
             { "meshep", Dimension::Expert }, { "context", Dimension::Context }, { "meshcp", Dimension::Context },
             { "dataparallel", Dimension::Data }, { "meshdp", Dimension::Data }, { "fsdp", Dimension::Data },
             { "ddp", Dimension::Data }, { "dpcp", Dimension::Data }, { "defaultpg", Dimension::World },
-            { "undefined", Dimension::None } }
+            { "meshclip", Dimension::Clip }, { "meshouter", Dimension::Outer }, { "undefined", Dimension::None } }
     };
     for (const auto& [word, dimension] : kWords) {
         if (has(text, word))

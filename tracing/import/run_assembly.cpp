@@ -230,7 +230,10 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
             calls_.push_back({ id, at.beginNs, at.endNs, *text, known(event.correlation) });
             tiles_.add(id, at, SpanClass::Host);
         } else {
-            const AnnotationMeaning meaning = meaningOf(trace_.strings[event.name]);
+            AnnotationMeaning meaning = meaningOf(trace_.strings[event.name]);
+            if (event.range != RangeKind::Annotation) // the file itself says what its name may not
+                meaning = { event.range, event.pass, known(event.extra),
+                    event.microBatch >= 0 ? std::optional(event.microBatch) : std::nullopt, {} };
             ranges_.push_back({ id, at.beginNs, at.endNs, *text, meaning.kind, depthOf(event), meaning.step,
                 meaning.microBatch, std::nullopt });
             const SpanClass shown = meaning.kind == RangeKind::Data ? SpanClass::Data

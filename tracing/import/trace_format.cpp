@@ -5,6 +5,7 @@
 #include "tracing/import/nsight/nsight_reader.h"
 #include "tracing/import/pipeline/pipeline_reader.h"
 #include "tracing/import/pipeline/pipeline_table.h"
+#include "tracing/import/table/span_table_reader.h"
 #include "tracing/store/schema.h"
 
 #include <algorithm>
@@ -43,6 +44,8 @@ Result<TraceFormat> detectFormat(const std::string& path)
         return TraceFormat::Pickle;
     if (isPipelineHeader(*first))
         return TraceFormat::PipelineCsv;
+    if (isSpanTableHeader(*first))
+        return TraceFormat::SpanTable;
     const std::size_t at = first->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     if (at != std::string::npos && ((*first)[at] == '{' || (*first)[at] == '['))
         return TraceFormat::Json;
@@ -56,13 +59,8 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
         return format.error();
     std::vector<SourceTrace> traces;
     switch (*format) {
-    case TraceFormat::Json: {
-        auto trace = readJsonTrace(path, progress);
-        if (!trace)
-            return trace.error();
-        traces.push_back(std::move(*trace));
-        return traces;
-    }
+    case TraceFormat::Json:
+        return readJsonTraces(path, progress);
     case TraceFormat::NsightSqlite:
         return readNsightExport(path, progress);
     case TraceFormat::Pickle: {
@@ -74,6 +72,8 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     }
     case TraceFormat::PipelineCsv:
         return readPipelineTimeline(path, progress);
+    case TraceFormat::SpanTable:
+        return readSpanTable(path, progress);
     case TraceFormat::NsightReport:
         return Error("read " + path
             + ": only Nsight Systems itself can read its reports; export it with: " + nsightExportCommand(path));
@@ -83,7 +83,7 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     default:
         return Error("read " + path
             + ": not a trace that this program knows (PyTorch, Chrome or MindStudio JSON, Nsight Systems SQLite, "
-              "flight recorder, pipeline CSV)");
+              "flight recorder, pipeline CSV, our own tables)");
     }
 }
 

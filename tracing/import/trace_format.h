@@ -16,6 +16,7 @@ enum class TraceFormat : std::uint8_t {
     NsightSqlite,
     RunFile,
     PipelineCsv,
+    SpanTable,
     Pickle
 };
 

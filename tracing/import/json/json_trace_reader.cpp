@@ -10,6 +10,8 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -172,16 +174,110 @@ void readValues(const std::map<std::string, std::string>& values, SourceTrace& t
         trace.node = host->second;
 }
 
+/// Traces of the ranks in a file: one, or in an export of ours a process each.
+class RanksOfFile {
+public:
+    RanksOfFile(std::string path, bool isOwn)
+        : path_(std::move(path))
+        , isOwn_(isOwn)
+    {
+    }
+
+    void add(const JsonEvent& event) { mapperOf(isOwn_ ? wholeNumber(event.processId).value_or(0) : 0).add(event); }
+
+    Result<std::vector<SourceTrace>> finish(const std::map<std::string, std::string>& values)
+    {
+        std::vector<SourceTrace> traces;
+        for (auto& [process, rank] : ranks_) {
+            readValues(values, rank->trace);
+            if (isOwn_)
+                readRank(values, process, rank->trace);
+            rank->mapper.finish();
+            rank->trace.events->close();
+            if (rank->trace.events->error())
+                return rank->trace.events->error()->in("read " + path_);
+            rank->trace.format
+                = values.contains("schemaVersion") || values.contains("distributedInfo") ? "pytorch" : "chrome";
+            traces.push_back(std::move(rank->trace));
+        }
+        return traces;
+    }
+
+private:
+    static constexpr std::size_t kMemoryOfARank = 12u << 20; ///< where there may be many
+    static constexpr std::int64_t kMostRanks = 1 << 16;
+
+    struct Rank {
+        explicit Rank(bool isOwn)
+            : mapper(prepared(trace, isOwn), isOwn)
+        {
+        }
+        static SourceTrace& prepared(SourceTrace& trace, bool isOwn)
+        {
+            if (isOwn)
+                trace.events = std::make_unique<EventSpool>(kMemoryOfARank);
+            return trace;
+        }
+        SourceTrace trace;
+        TraceEventMapper mapper;
+    };
+
+    TraceEventMapper& mapperOf(std::int64_t process)
+    {
+        auto& rank = ranks_[process >= 0 && process < kMostRanks ? process : 0];
+        if (!rank) {
+            rank = std::make_unique<Rank>(isOwn_);
+            rank->trace.path = path_;
+        }
+        return rank->mapper;
+    }
+
+    /// What the export's first key says of a rank.
+    void readRank(const std::map<std::string, std::string>& values, std::int64_t process, SourceTrace& trace) const
+    {
+        trace.rank = static_cast<std::int32_t>(process);
+        trace.clock = path_;
+        trace.metadata.erase("rankscope");
+        const auto own = values.find("rankscope");
+        rapidjson::Document facts;
+        if (own == values.end() || facts.Parse(own->second.c_str()).HasParseError() || !facts.IsObject())
+            return;
+        if (facts.HasMember("world_size") && facts["world_size"].IsInt() && facts["world_size"].GetInt() > 0)
+            trace.worldSize = facts["world_size"].GetInt();
+        if (!facts.HasMember("ranks") || !facts["ranks"].IsArray())
+            return;
+        for (const auto& rank : facts["ranks"].GetArray()) {
+            if (!rank.IsObject() || !rank.HasMember("rank") || !rank["rank"].IsInt64()
+                || rank["rank"].GetInt64() != process)
+                continue;
+            for (const auto& [key, text] : { std::pair("node", &trace.node), std::pair("device", &trace.device) }) {
+                if (rank.HasMember(key) && rank[key].IsString())
+                    *text = rank[key].GetString();
+            }
+            for (const auto& [key, place] : { std::pair("stage", &trace.stage), std::pair("dp", &trace.dp),
+                     std::pair("tp", &trace.tp), std::pair("ep", &trace.ep) }) {
+                if (rank.HasMember(key) && rank[key].IsInt())
+                    *place = rank[key].GetInt();
+            }
+        }
+    }
+
+    std::string path_;
+    bool isOwn_;
+    std::map<std::int64_t, std::unique_ptr<Rank>> ranks_; ///< by number of the process
+};
+
 } // namespace
 
-Result<SourceTrace> readJsonTrace(const std::string& path, const ReadProgressCallback& progress)
+Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path, const ReadProgressCallback& progress)
 {
+    const auto first = firstBytes(path, 16);
+    if (!first)
+        return first.error();
     auto source = ByteSource::open(path);
     if (!source)
         return source.error();
-    SourceTrace trace;
-    trace.path = path;
-    TraceEventMapper mapper(trace);
+    RanksOfFile ranks(path, first->starts_with("{\"rankscope\""));
     JsonEventParser parser;
     JsonEvent event;
     std::int64_t events = 0, broken = 0;
@@ -190,7 +286,7 @@ Result<SourceTrace> readJsonTrace(const std::string& path, const ReadProgressCal
         std::size_t begin = 0;
         for (const std::size_t end : batch->ends) {
             if (parser.parse(std::string_view(batch->text).substr(begin, end - begin), event)) {
-                mapper.add(event);
+                ranks.add(event);
                 ++events;
             } else {
                 ++broken;
@@ -208,20 +304,16 @@ Result<SourceTrace> readJsonTrace(const std::string& path, const ReadProgressCal
     if (!scanner.foundEvents() || events == 0)
         return Error(
             "read " + path + ": no trace events in it; expected an array of events or an object with traceEvents");
-    readValues(scanner.values(), trace);
-    mapper.finish();
-    trace.events->close();
-    trace.format = scanner.values().contains("schemaVersion") || scanner.values().contains("distributedInfo")
-        ? "pytorch"
-        : "chrome";
+    auto traces = ranks.finish(scanner.values());
+    if (!traces)
+        return traces;
+    SourceTrace& trace = traces->front();
     addLoss(trace, "broken event", broken);
     addLoss(trace, "repaired event", parser.repaired());
     addLoss(trace, "damage between events", scanner.skipped());
     addLoss(trace, "unterminated file", scanner.terminated() ? 0 : 1);
     addLoss(trace, "compressed data cut off", (*source)->truncated() ? 1 : 0);
-    if (trace.events->error())
-        return trace.events->error()->in("read " + path);
-    return trace;
+    return traces;
 }
 
 } // namespace rankscope::tracing

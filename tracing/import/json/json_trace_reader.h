@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -17,9 +18,9 @@ struct ReadProgress {
 /// Called now and then while a file is read; false ends the reading with an error.
 using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 
-/// Reads a trace-event JSON file (PyTorch, Chrome, MindStudio; plain, .gz or .zst) into one rank's trace. Gives all
-/// that can be had of a damaged file and says in `losses` what was lost; an error only where nothing at all is an
-/// event.
-Result<SourceTrace> readJsonTrace(const std::string& path, const ReadProgressCallback& progress = {});
+/// Reads a trace-event JSON file (PyTorch, Chrome, MindStudio; plain, .gz or .zst) into one rank's trace; what
+/// `rankscope export --chrome` wrote into one for each of its ranks. Gives all that can be had of a damaged file and
+/// says in `losses` what was lost; an error only where nothing at all is an event.
+Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path, const ReadProgressCallback& progress = {});
 
 } // namespace rankscope::tracing

@@ -2,10 +2,12 @@
 
 #include "tracing/import/communication_rules.h"
 #include "tracing/import/json/decimal.h"
+#include "tracing/import/kind_words.h"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstdint>
 
 namespace rankscope::tracing {
 
@@ -32,8 +34,9 @@ bool isHardwareProcess(std::string_view name)
 
 } // namespace
 
-TraceEventMapper::TraceEventMapper(SourceTrace& trace)
+TraceEventMapper::TraceEventMapper(SourceTrace& trace, bool isOwn)
     : trace_(trace)
+    , isOwn_(isOwn)
     , linker_(trace)
 {
     if (!trace_.events)
@@ -173,7 +176,22 @@ void TraceEventMapper::append(
     out.extra = extra;
     if (kind != SourceKind::Range || trace_.lanes[lane].kind == LaneKind::Copy)
         out.correlation = event.number("correlation").value_or(SourceEvent::kNone);
+    if (isOwn_)
+        readOwnArguments(event, out);
     trace_.events->append(out);
+}
+
+void TraceEventMapper::readOwnArguments(const JsonEvent& event, SourceEvent& out)
+{
+    out.pass = kindOfWord(event.argument("pass"), Pass::Optimizer).value_or(Pass::None);
+    if (const auto microBatch = event.number("micro_batch"); microBatch && *microBatch >= 0 && *microBatch < INT32_MAX)
+        out.microBatch = static_cast<std::int32_t>(*microBatch);
+    if (out.kind == SourceKind::Kernel)
+        out.extra = event.number("work").value_or(SourceEvent::kNone);
+    if (out.kind != SourceKind::Range)
+        return;
+    out.range = kindOfWord(event.argument("kind"), RangeKind::Recovery).value_or(RangeKind::Annotation);
+    out.extra = event.number("step").value_or(SourceEvent::kNone);
 }
 
 std::uint64_t TraceEventMapper::threadOf(const JsonEvent& event)

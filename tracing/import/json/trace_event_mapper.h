@@ -16,7 +16,8 @@ namespace rankscope::tracing {
 /// one rank. Times are the file's, to the nanosecond.
 class TraceEventMapper {
 public:
-    explicit TraceEventMapper(SourceTrace& trace);
+    /// `isOwn`: the events are from our own export, whose arguments say what a name may not.
+    explicit TraceEventMapper(SourceTrace& trace, bool isOwn = false);
 
     void add(const JsonEvent& event);
     /// Closes what is open, links collectives, writes counts of losses.
@@ -53,7 +54,10 @@ private:
     std::string nameOf(std::size_t lane) const;
     std::string communicationName(std::size_t lane) const;
 
+    void readOwnArguments(const JsonEvent& event, SourceEvent& out);
+
     SourceTrace& trace_;
+    const bool isOwn_;
     CollectiveLinker linker_;
     std::unordered_map<std::uint64_t, std::uint32_t> lanes_; ///< by process, thread and role
     struct LaneOrigin {
