@@ -81,6 +81,13 @@ struct SqlArguments {
 };
 int sqlCommand(const SqlArguments& arguments);
 
+struct ExportArguments {
+    std::string file;
+    std::string perfetto, chrome; ///< files to write, or empty
+    std::string csv; ///< folder, or empty
+};
+int exportCommand(const ExportArguments& arguments);
+
 struct OpenArguments {
     std::vector<std::string> files;
 };

@@ -36,6 +36,12 @@ ImportProgressLine::~ImportProgressLine()
     sigaction(SIGTERM, &previousTerminate, nullptr);
 }
 
+bool ImportProgressLine::show(const std::string& text)
+{
+    line_.show(text);
+    return interrupted == 0;
+}
+
 std::function<bool(const ImportProgress&)> ImportProgressLine::callback()
 {
     return [this](const ImportProgress& progress) {

@@ -47,7 +47,9 @@ void addCollect(CLI::App& app, CollectArguments& arguments, Chosen& chosen)
     command->add_flag("--quiet", arguments.quiet, "Only say what goes wrong");
     command->add_option("--linger", arguments.lingerSeconds, "Seconds without writers until the run counts as over")
         ->type_name("SECONDS");
-    command->add_option("--launcher", arguments.launcher, "Process that may start ranks again; without it 2 s without writers are enough")
+    command
+        ->add_option("--launcher", arguments.launcher,
+            "Process that may start ranks again; without it 2 s without writers are enough")
         ->type_name("PID");
     command->callback([&] { chosen = [&] { return collectCommand(arguments); }; });
 }
@@ -138,6 +140,24 @@ void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)
     command->callback([&] { chosen = [&] { return sqlCommand(arguments); }; });
 }
 
+void addExport(CLI::App& app, ExportArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command
+        = addCommand(app, "export", "Writes a run for other tools: Perfetto, Chrome's trace viewer, tables",
+            "rankscope export run.rsdb --perfetto run.pftrace\n  rankscope export run.rsdb --chrome run.json.gz --csv "
+            "tables");
+    command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb")->required();
+    auto* formats = command->add_option_group("formats", "At least one of them");
+    formats->add_option("--perfetto", arguments.perfetto, "Perfetto protobuf, for ui.perfetto.dev and trace_processor")
+        ->type_name("F.pftrace");
+    formats->add_option("--chrome", arguments.chrome, "Chrome trace JSON; compressed where the name ends in .gz")
+        ->type_name("F.json[.gz]");
+    formats->add_option("--csv", arguments.csv, "spans.csv, counters.csv and ranks.csv in this folder")
+        ->type_name("DIR");
+    formats->require_option(1, 3);
+    command->callback([&] { chosen = [&] { return exportCommand(arguments); }; });
+}
+
 void addOpen(CLI::App& app, OpenArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "open", "Shows runs in the app", "rankscope open run.rsdb");
@@ -177,6 +197,7 @@ int run(int argc, char** argv)
     LedgerArguments ledger;
     WhatIfArguments whatIf;
     SqlArguments sql;
+    ExportArguments exported;
     OpenArguments open;
     Chosen chosen;
     addTrain(app, train, chosen);
@@ -187,6 +208,7 @@ int run(int argc, char** argv)
     addLedger(app, ledger, chosen);
     addWhatIf(app, whatIf, chosen);
     addSql(app, sql, chosen);
+    addExport(app, exported, chosen);
     addOpen(app, open, chosen);
     app.require_subcommand(1);
     try {

@@ -3,6 +3,7 @@
 #include "tracing/cli/terminal.h"
 #include "tracing/export/json_writer.h"
 #include "tracing/export/text_table.h"
+#include "tracing/export/traces/csv_text.h"
 
 #include <fmt/format.h>
 
@@ -17,22 +18,13 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// RFC 4180: quoted where it holds a comma, a quote or a line break.
-std::string csvCell(const std::string& value)
-{
-    if (value.find_first_of(",\"\r\n") == std::string::npos)
-        return value;
-    std::string quoted = "\"";
-    for (const char letter : value)
-        quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-    return quoted + "\"";
-}
-
 std::string csvLine(const Values& values)
 {
     std::string line;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        line += (i ? "," : "") + csvCell(values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        line += i ? "," : "";
+        appendCsvCell(line, values[i]);
+    }
     return line + "\n";
 }
 

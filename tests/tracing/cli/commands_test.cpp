@@ -363,10 +363,42 @@ TEST_F(Commands, ATruncatedFileIsRefusedAndNotReadInPart)
     EXPECT_EQ(linesIn(outcome.error), 1U) << outcome.error;
 }
 
+TEST_F(Commands, ExportWritesEachFormatAndSaysHowMuch)
+{
+    const std::string file = sample();
+    const auto outcome = runRankscope({ "export", file, "--perfetto", (directory_ / "a.pftrace").string(), "--chrome",
+        (directory_ / "a.json").string(), "--csv", (directory_ / "tables").string() });
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    // Two steps on two ranks, each with its range, a kernel and a part of an all-reduce.
+    EXPECT_EQ(linesIn(outcome.output), 3U);
+    EXPECT_NE(outcome.output.find("a.pftrace: 12 spans"), std::string::npos) << outcome.output;
+    for (const char* name : { "a.pftrace", "a.json", "tables/spans.csv", "tables/counters.csv", "tables/ranks.csv" })
+        EXPECT_GT(std::filesystem::file_size(directory_ / name), 0U) << name;
+    expectRefusal({ "export", file }, 2, "--perfetto");
+    expectRefusal({ "export", file, "--chrome", file }, 2, "is the input");
+    expectRefusal({ "export", file, "--chrome", "/proc/x" }, 2, "--chrome /proc/x");
+    expectRefusal({ "export", file, "--csv", "/proc/x" }, 2, "--csv /proc/x");
+    expectRefusal({ "export", (directory_ / "none").string(), "--chrome", "x.json" }, 3, "none");
+}
+
+TEST_F(Commands, ExportToAFullDiskSaysSoAndLeavesNothing)
+{
+    const std::string file = sample(), out = (directory_ / "a.json").string();
+    // A limit on the size of files is met like the end of a disk: the write fails.
+    const std::string shell = "trap '' XFSZ; ulimit -f 1; exec " RS_PROGRAM " export " + file + " --chrome " + out;
+    const auto outcome = support::run({ { "/bin/bash", "-c", shell } });
+    EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+    EXPECT_EQ(outcome.error, "rankscope: export " + out + ": write " + out + ": File too large\n");
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
+        files += entry.path().extension() != ".rsdb" ? 1 : 0;
+    EXPECT_EQ(files, 0U);
+}
+
 TEST_F(Commands, EveryHelpShowsAnExample)
 {
     EXPECT_NE(runRankscope({ "--help" }).output.find("Example:\n  rankscope "), std::string::npos);
-    for (const char* command : { "train", "collect", "info", "report", "ledger", "what-if", "sql", "open" }) {
+    for (const char* command : { "train", "collect", "info", "report", "ledger", "what-if", "sql", "export", "open" }) {
         const auto outcome = runRankscope({ command, "--help" });
         EXPECT_EQ(outcome.exitCode, 0);
         EXPECT_NE(outcome.output.find(std::string("Example:\n  rankscope ") + command), std::string::npos) << command;
