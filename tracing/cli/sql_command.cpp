@@ -63,7 +63,7 @@ struct Table {
                 Values cells = values;
                 for (std::size_t i = 0; i < cells.size(); ++i) {
                     if (types[i] == Type::Null)
-                        cells[i] = "-";
+                        cells[i].assign(1, '-'); // GCC 12 warns about assigning a text of one letter here
                 }
                 rows->add(std::move(cells));
                 return ++waiting < kBatch || flush();
