@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/bf16.h"
 #include "kernels/cost.h"
 
 #include <cstdint>
@@ -27,11 +28,12 @@ struct MatmulShape {
     }
 };
 
-/// 2 M N K, the textbook count (Golub and Van Loan, 1.1.15); the bias is not counted.
-inline KernelCost matmulCost(const MatmulShape& s)
+/// 2 M N K, the textbook count (Golub and Van Loan, 1.1.15); the bias is not counted. `inputBytes` is an element's of a
+/// and b.
+inline KernelCost matmulCost(const MatmulShape& s, int inputBytes = 4)
 {
     const double m = static_cast<double>(s.M), n = static_cast<double>(s.N), k = static_cast<double>(s.K);
-    return { 2 * m * n * k, 4 * (m * k + k * n + m * n * (s.accumulate ? 2 : 1)) };
+    return { 2 * m * n * k, inputBytes * (m * k + k * n) + 4 * m * n * (s.accumulate ? 2 : 1) };
 }
 
 namespace cpu {
@@ -39,6 +41,8 @@ namespace cpu {
 /// c overlaps neither a nor b. The three uses of a linear layer y = x W + b with W (I, O) and N rows:
 /// y: {N, O, I}; dx = dy W^T: {N, I, O, transposeB}; dW += x^T dy: {I, O, N, transposeA, accumulate}.
 void matmul(float* c, const float* a, const float* b, const float* bias, const MatmulShape& shape);
+/// The same with products of rounded numbers, summed in fp32.
+void matmul(float* c, const Bf16* a, const Bf16* b, const float* bias, const MatmulShape& shape);
 } // namespace cpu
 namespace reference {
 template <typename Real> void matmul(Real* c, const Real* a, const Real* b, const Real* bias, const MatmulShape& shape);

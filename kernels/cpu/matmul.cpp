@@ -1,9 +1,11 @@
 #include "kernels/matmul.h"
 
+#include <algorithm>
 #include <functional>
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
+#include <vector>
 
 namespace rankscope::kernels::cpu {
 
@@ -14,6 +16,7 @@ struct Key {
     MatmulShape shape;
     bool bias;
     int threads;
+    dnnl::memory::data_type inputs;
     bool operator==(const Key&) const = default;
 };
 
@@ -24,15 +27,17 @@ struct KeyHash {
         std::size_t hash = 0;
         for (const std::int64_t field : { s.M, s.N, s.K, s.rowA(), s.rowB(), s.rowC() })
             hash = hash * 1000003U + static_cast<std::size_t>(field);
-        const int flags = s.transposeA + 2 * s.transposeB + 4 * s.accumulate + 8 * key.bias + 16 * key.threads;
+        const int flags = s.transposeA + 2 * s.transposeB + 4 * s.accumulate + 8 * key.bias
+            + 16 * (key.inputs == dnnl::memory::data_type::bf16) + 32 * key.threads;
         return hash * 1000003U + static_cast<std::size_t>(flags);
     }
 };
 
-dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t leading, bool transposed)
+dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t leading, bool transposed,
+    dnnl::memory::data_type type = dnnl::memory::data_type::f32)
 {
     const dnnl::memory::dims strides = transposed ? dnnl::memory::dims{ 1, leading } : dnnl::memory::dims{ leading, 1 };
-    return { { rows, columns }, dnnl::memory::data_type::f32, strides };
+    return { { rows, columns }, type, strides };
 }
 
 struct Product {
@@ -40,8 +45,8 @@ struct Product {
     dnnl::matmul primitive;
 
     Product(const dnnl::engine& engine, const Key& key)
-        : a(matrix(key.shape.M, key.shape.K, key.shape.rowA(), key.shape.transposeA))
-        , b(matrix(key.shape.K, key.shape.N, key.shape.rowB(), key.shape.transposeB))
+        : a(matrix(key.shape.M, key.shape.K, key.shape.rowA(), key.shape.transposeA, key.inputs))
+        , b(matrix(key.shape.K, key.shape.N, key.shape.rowB(), key.shape.transposeB, key.inputs))
         , c(matrix(key.shape.M, key.shape.N, key.shape.rowC(), false))
         , bias(matrix(1, key.shape.N, key.shape.N, false))
     {
@@ -71,14 +76,13 @@ struct Library {
     }
 };
 
-} // namespace
-
-void matmul(float* c, const float* a, const float* b, const float* bias, const MatmulShape& shape)
+void multiply(
+    float* c, const void* a, const void* b, const float* bias, const MatmulShape& shape, dnnl::memory::data_type inputs)
 {
     thread_local Library library;
-    const Product& product = library.product({ shape, bias != nullptr, omp_get_max_threads() });
-    const auto memory = [&](const dnnl::memory::desc& desc, const float* data) {
-        return dnnl::memory(desc, library.engine, const_cast<float*>(data)); // the library's inputs are not const
+    const Product& product = library.product({ shape, bias != nullptr, omp_get_max_threads(), inputs });
+    const auto memory = [&](const dnnl::memory::desc& desc, const void* data) {
+        return dnnl::memory(desc, library.engine, const_cast<void*>(data)); // the library's inputs are not const
     };
     std::unordered_map<int, dnnl::memory> arguments{ { DNNL_ARG_SRC, memory(product.a, a) },
         { DNNL_ARG_WEIGHTS, memory(product.b, b) }, { DNNL_ARG_DST, memory(product.c, c) } };
@@ -86,6 +90,32 @@ void matmul(float* c, const float* a, const float* b, const float* bias, const M
         arguments.emplace(DNNL_ARG_BIAS, memory(product.bias, bias));
     product.primitive.execute(library.stream, arguments);
     library.stream.wait();
+}
+
+const float* widen(std::vector<float>& wide, const Bf16* x, std::int64_t rows, std::int64_t row, std::int64_t columns)
+{
+    // The last row ends with its last column: what follows it may be another's.
+    wide.resize(static_cast<std::size_t>((rows - 1) * row + columns));
+    std::transform(x, x + wide.size(), wide.begin(), [](Bf16 value) { return value.toFloat(); });
+    return wide.data();
+}
+
+} // namespace
+
+void matmul(float* c, const float* a, const float* b, const float* bias, const MatmulShape& shape)
+{
+    multiply(c, a, b, bias, shape, dnnl::memory::data_type::f32);
+}
+
+void matmul(float* c, const Bf16* a, const Bf16* b, const float* bias, const MatmulShape& s)
+{
+    if (hasBf16()) {
+        multiply(c, a, b, bias, s, dnnl::memory::data_type::bf16);
+        return;
+    }
+    thread_local std::vector<float> wideA, wideB;
+    matmul(c, widen(wideA, a, s.transposeA ? s.K : s.M, s.rowA(), s.transposeA ? s.M : s.K),
+        widen(wideB, b, s.transposeB ? s.N : s.K, s.rowB(), s.transposeB ? s.K : s.N), bias, s);
 }
 
 } // namespace rankscope::kernels::cpu

@@ -1,6 +1,7 @@
 // Every header of an operation, read by nvcc as C++17.
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
+#include "kernels/bf16.h"
 #include "kernels/cost.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"

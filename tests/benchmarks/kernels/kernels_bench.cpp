@@ -1,5 +1,6 @@
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
+#include "kernels/bf16.h"
 #include "kernels/elementwise.h"
 #include "kernels/gelu.h"
 #include "kernels/gradient_norm.h"
@@ -45,6 +46,27 @@ void matmulForm(benchmark::State& state, const MatmulShape& shape)
     measure(state, matmulCost(shape), [&] { cpu::matmul(c.data(), a.data(), b.data(), nullptr, shape); });
 }
 
+void bf16MatmulForm(benchmark::State& state, const MatmulShape& shape)
+{
+    std::vector<Bf16> a(static_cast<std::size_t>(shape.M * shape.K), Bf16::of(0.5F)),
+        b(static_cast<std::size_t>(shape.K * shape.N), Bf16::of(0.25F));
+    auto c = values(shape.M * shape.N);
+    measure(state, matmulCost(shape, 2), [&] { cpu::matmul(c.data(), a.data(), b.data(), nullptr, shape); });
+}
+
+void bf16MatmulForward(benchmark::State& state)
+{
+    bf16MatmulForm(state, { .M = N, .N = state.range(1), .K = state.range(0) });
+}
+void bf16MatmulInputGradient(benchmark::State& state)
+{
+    bf16MatmulForm(state, { .M = N, .N = state.range(0), .K = state.range(1), .transposeB = true });
+}
+void bf16MatmulWeightGradient(benchmark::State& state)
+{
+    bf16MatmulForm(state, { .M = state.range(0), .N = state.range(1), .K = N, .transposeA = true, .accumulate = true });
+}
+
 void matmulForward(benchmark::State& state) { matmulForm(state, { .M = N, .N = state.range(1), .K = state.range(0) }); }
 void matmulInputGradient(benchmark::State& state)
 {
@@ -62,6 +84,17 @@ void linearShapes(benchmark::internal::Benchmark* bench)
 BENCHMARK(matmulForward)->Apply(linearShapes);
 BENCHMARK(matmulInputGradient)->Apply(linearShapes);
 BENCHMARK(matmulWeightGradient)->Apply(linearShapes);
+BENCHMARK(bf16MatmulForward)->Apply(linearShapes);
+BENCHMARK(bf16MatmulInputGradient)->Apply(linearShapes);
+BENCHMARK(bf16MatmulWeightGradient)->Apply(linearShapes);
+
+void roundToBf16(benchmark::State& state)
+{
+    const auto x = values(N * 4 * C);
+    std::vector<Bf16> y(x.size());
+    measure(state, roundToBf16Cost(N * 4 * C), [&] { cpu::roundToBf16(y.data(), x.data(), N * 4 * C); });
+}
+BENCHMARK(roundToBf16)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 void attentionForward(benchmark::State& state)
 {
