@@ -18,7 +18,8 @@ Linear::Options routerOptions(const GptConfig& config, const TensorPart& part, c
         .inputs = config.width,
         .outputs = config.experts,
         .bias = false,
-        .isTensorSummand = part.parts > 1 };
+        .isTensorSummand = part.parts > 1,
+        .inFp32 = true };
 }
 
 /// Experts compute the rows that come, whoever has which part of the sequence.

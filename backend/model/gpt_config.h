@@ -65,6 +65,12 @@ std::int64_t expertCapacity(const GptConfig& config, int sequences);
 
 /// What backward computes again instead of keeping it: nothing; what is large and cheap (outputs of norms and of the
 /// GELU); or all of a layer from its input (Chen et al. 2016, Korthikanti et al. 2022).
+/// The numbers that matrices are multiplied in. All else is fp32: what is stored, summed, sent and updated.
+enum class Numbers {
+    Fp32,
+    Bf16, ///< inputs of products are rounded, their sums are fp32; the router of experts stays in fp32
+};
+
 enum class Recompute { None, Selective, Full };
 
 /// N = B T: the tokens of a micro-batch.

@@ -35,7 +35,7 @@ public:
     Impl(const Options& options, tracing::Recorder& recorder)
         : hiddenCount(options.part.ownRows(rowCount(options.config, options.sequences))
             * static_cast<std::size_t>(options.config.width))
-        , runner(recorder)
+        , runner(recorder, options.numbers)
         , store(parametersOf(options), expertsOf(options), options.seed)
         , workspace(
               rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width), options.part)
@@ -75,6 +75,7 @@ GptStage::~GptStage() = default;
 void GptStage::setHooks(StageHooks hooks) { impl_->runner.setHooks(std::move(hooks)); }
 std::span<const Parameter> GptStage::parameters() const { return impl_->store.parameters(); }
 std::span<float> GptStage::values() { return impl_->store.values(); }
+void GptStage::weightsChanged() { impl_->runner.weightsChanged(); }
 std::span<float> GptStage::gradients() { return impl_->store.gradients(); }
 
 std::vector<std::size_t> GptStage::gradientEnds() const

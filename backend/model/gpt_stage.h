@@ -93,7 +93,7 @@ struct ExpertLoad {
     std::int64_t passes = 0; ///< layers times micro-batches of which they are
 };
 
-/// A pipeline stage of a GPT in fp32: one range of layers, or several chunks of an interleaved schedule. All inputs are
+/// A pipeline stage of a GPT: one range of layers, or several chunks of an interleaved schedule. All inputs are
 /// copied, nothing need outlive the call. Not for use by two threads at once; kernels use the OpenMP threads of the
 /// caller (omp_get_max_threads() at construction is what spans report). Deterministic: the same values, inputs and
 /// thread count give the same bits, however layers are cut into stages.
@@ -111,6 +111,7 @@ public:
         int sequences = 1; ///< B, sequences of a micro-batch
         std::uint64_t seed = 1;
         Recompute recompute = Recompute::None; ///< Full does not go with deferred weights
+        Numbers numbers = Numbers::Fp32;
         bool defersWeights = false; ///< backward() leaves the gradients of matrices to backwardWeights()
     };
 
@@ -127,6 +128,8 @@ public:
     /// parameters() tile the buffers.
     std::span<const Parameter> parameters() const;
     std::span<float> values();
+    /// Somebody wrote to values(): what is derived from them is made anew before it is read.
+    void weightsChanged();
     std::span<float> gradients();
     /// Where the parameters of experts begin that not all replicas have: at the end if there are none.
     std::size_t expertsBegin() const;

@@ -13,8 +13,10 @@ constexpr double kPieceFlop = 10e6;
 constexpr std::int64_t kLeastRows = 64;
 } // namespace
 
-KernelRunner::KernelRunner(tracing::Recorder& recorder)
+KernelRunner::KernelRunner(tracing::Recorder& recorder, Numbers numbers)
     : recorder_(recorder)
+    , numbers_(numbers)
+    , roundName_(recorder.name("round to bf16"))
     , threads_(static_cast<std::uint16_t>(omp_get_max_threads()))
 {
 }
@@ -23,6 +25,16 @@ void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microB
 {
     pass_ = pass;
     microBatch_ = microBatch;
+}
+
+Operand KernelRunner::operand(std::vector<kernels::Bf16>& rounded, const float* x, std::int64_t n)
+{
+    if (numbers_ == Numbers::Fp32)
+        return { x, nullptr };
+    if (rounded.size() < static_cast<std::size_t>(n))
+        rounded.resize(static_cast<std::size_t>(n));
+    run(roundName_, kernels::roundToBf16Cost(n), 0, [&] { kernels::cpu::roundToBf16(rounded.data(), x, n); });
+    return { nullptr, rounded.data() };
 }
 
 std::chrono::nanoseconds KernelRunner::threadCpuTime()

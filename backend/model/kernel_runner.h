@@ -1,20 +1,35 @@
 #pragma once
 
 #include "backend/model/gpt_stage.h"
+#include "kernels/bf16.h"
 #include "kernels/cost.h"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rankscope::backend {
+
+/// An input of a matrix product, in one of two kinds of numbers.
+struct Operand {
+    const float* full = nullptr;
+    const kernels::Bf16* rounded = nullptr; ///< instead, if set
+
+    Operand from(std::int64_t element) const
+    {
+        return rounded ? Operand{ nullptr, rounded + element } : Operand{ full + element, nullptr };
+    }
+    int bytes() const { return rounded ? 2 : 4; }
+};
 
 /// Runs kernels one after the other: each is recorded as a span with its cost, after each an exchange may move on.
 class KernelRunner {
 public:
-    explicit KernelRunner(tracing::Recorder& recorder);
+    KernelRunner(tracing::Recorder& recorder, Numbers numbers);
 
     /// Interns a kernel's name; at construction, not between kernels.
     tracing::LocalName name(std::string_view text) { return recorder_.name(text); }
@@ -41,6 +56,17 @@ public:
         if (hooks_.betweenKernels)
             hooks_.betweenKernels();
     }
+
+    Numbers numbers() const { return numbers_; }
+    /// A matrix as products take it: as it is, or rounded to bf16 in `rounded`, which then must live until they are
+    /// done.
+    Operand operand(std::vector<kernels::Bf16>& rounded, const float* x, std::int64_t n);
+    /// Room for the two inputs of one product.
+    std::vector<kernels::Bf16>& room(std::size_t input) { return room_[input]; }
+
+    /// Counts changes of the weights: a rounded copy of them that is older is stale.
+    std::uint64_t weightsVersion() const { return weightsVersion_; }
+    void weightsChanged() { ++weightsVersion_; }
 
     /// Rows of a product's result to compute in one go: all, unless somebody wants to be called every 100 us or so.
     std::int64_t rowsAtOnce(std::int64_t rows, double flop) const;
@@ -82,6 +108,10 @@ private:
     std::int64_t atOnce(std::int64_t count, double flop, std::int64_t unit) const;
 
     tracing::Recorder& recorder_;
+    Numbers numbers_;
+    tracing::LocalName roundName_;
+    std::array<std::vector<kernels::Bf16>, 2> room_;
+    std::uint64_t weightsVersion_ = 1;
     StageHooks hooks_;
     tracing::Pass pass_ = tracing::Pass::None;
     std::optional<std::uint16_t> microBatch_;

@@ -29,6 +29,14 @@ TensorCut biasCut(const Linear::Options& options)
     return cutOf(groups, outputs / groups, 1, options.split == Split::Columns ? options.part : TensorPart{});
 }
 
+void multiply(float* c, const Operand& a, const Operand& b, const float* bias, const MatmulShape& shape)
+{
+    if (a.rounded)
+        kernels::cpu::matmul(c, a.rounded, b.rounded, bias, shape);
+    else
+        kernels::cpu::matmul(c, a.full, b.full, bias, shape);
+}
+
 } // namespace
 
 Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& options)
@@ -36,6 +44,7 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
     , outputs_(options.split == Split::Columns ? options.outputs / options.part.parts : options.outputs)
     , addsBias_(options.split != Split::Rows || options.part.index == 0)
     , biasPart_(options.split == Split::Rows ? options.part : TensorPart{})
+    , inFp32_(options.inFp32)
     , weight_(store.add(options.parameter + ".weight",
           { .cut = weightCut(options),
               .init = ParameterStore::Init::Normal,
@@ -53,27 +62,44 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
 {
 }
 
+Operand Linear::operand(KernelRunner& runner, std::size_t input, const float* x, std::int64_t n) const
+{
+    return inFp32_ ? Operand{ x, nullptr } : runner.operand(runner.room(input), x, n);
+}
+
+Operand Linear::weights(KernelRunner& runner) const
+{
+    if (inFp32_ || runner.numbers() == Numbers::Fp32)
+        return { weight_.value, nullptr };
+    if (roundedVersion_ == runner.weightsVersion())
+        return { nullptr, roundedWeight_.data() };
+    roundedVersion_ = runner.weightsVersion();
+    return runner.operand(roundedWeight_, weight_.value, inputs_ * outputs_);
+}
+
 void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate) const
 {
+    const Operand input = operand(runner, 0, x, rows * inputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = outputs_, .K = inputs_, .accumulate = accumulate };
     const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
     const float* bias = addsBias_ ? bias_.value : nullptr;
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(forwardName_, matmulCost(shape), shape.M,
-            [&] { kernels::cpu::matmul(y + row * outputs_, x + row * inputs_, weight_.value, bias, shape); });
+        runner.run(forwardName_, matmulCost(shape, input.bytes()), shape.M,
+            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); });
     }
 }
 
 void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const
 {
+    const Operand input = operand(runner, 0, x, rows * inputs_), gradient = operand(runner, 1, dy, rows * outputs_);
     // x is read transposed: a piece is a range of its columns, which are the rows of the gradient.
     MatmulShape shape{ .M = inputs_, .N = outputs_, .K = rows, .transposeA = true, .lda = inputs_, .accumulate = true };
     const std::int64_t step = runner.rowsAtOnce(inputs_, matmulCost(shape).flop);
-    for (std::int64_t input = 0; input < inputs_; input += step) {
-        shape.M = std::min(step, inputs_ - input);
-        runner.run(weightGradientName_, matmulCost(shape), rows * shape.M / inputs_,
-            [&] { kernels::cpu::matmul(weight_.gradient + input * outputs_, x + input, dy, nullptr, shape); });
+    for (std::int64_t first = 0; first < inputs_; first += step) {
+        shape.M = std::min(step, inputs_ - first);
+        runner.run(weightGradientName_, matmulCost(shape, input.bytes()), rows * shape.M / inputs_,
+            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); });
     }
     if (!bias_.gradient)
         return;
@@ -85,12 +111,13 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
 
 void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const
 {
+    const Operand gradient = operand(runner, 1, dy, rows * outputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = inputs_, .K = outputs_, .transposeB = true };
     const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(inputGradientName_, matmulCost(shape), shape.M,
-            [&] { kernels::cpu::matmul(dx + row * inputs_, dy + row * outputs_, weight_.value, nullptr, shape); });
+        runner.run(inputGradientName_, matmulCost(shape, gradient.bytes()), shape.M,
+            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); });
     }
 }
 

@@ -22,6 +22,7 @@ public:
         TensorPart part{};
         bool isTensorSummand = false; ///< of a gradient that is a summand though the matrix is whole
         bool isExpert = false;
+        bool inFp32 = false; ///< whatever the stage computes in
     };
     Linear(ParameterStore& store, KernelRunner& runner, const Options& options);
 
@@ -34,10 +35,16 @@ public:
     void inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const;
 
 private:
+    Operand weights(KernelRunner& runner) const;
+    Operand operand(KernelRunner& runner, std::size_t input, const float* x, std::int64_t n) const;
+
     std::int64_t inputs_, outputs_; ///< of this rank's part
     bool addsBias_;
     TensorPart biasPart_; ///< of the rows
+    bool inFp32_;
     Weights weight_, bias_;
+    mutable std::vector<kernels::Bf16> roundedWeight_; ///< of the version, if the stage computes in bf16
+    mutable std::uint64_t roundedVersion_ = 0;
     tracing::LocalName forwardName_, inputGradientName_, weightGradientName_, biasGradientName_;
 };
 

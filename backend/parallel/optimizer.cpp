@@ -77,6 +77,7 @@ void Optimizer::update(std::int64_t step, double norm, const std::function<void(
         if (updated)
             updated(shard);
     }
+    stage_.weightsChanged();
 }
 
 void Optimizer::update(std::size_t shard, const kernels::AdamwSettings& settings)

@@ -21,14 +21,12 @@ double cpuSeconds()
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-} // namespace
-
-double measurePeakFlops()
+template <typename Number> double measurePeak(Number one, Number other)
 {
     using Clock = std::chrono::steady_clock;
     constexpr std::int64_t kSide = 768; // three matrices of 2.4 MB: large against overheads, quick on one core
     constexpr auto kLong = std::chrono::milliseconds(100);
-    const std::vector<float> a(kSide * kSide, 0.5F), b(kSide * kSide, 0.25F);
+    const std::vector<Number> a(kSide * kSide, one), b(kSide * kSide, other);
     std::vector<float> c(kSide * kSide);
     const kernels::MatmulShape shape{ .M = kSide, .N = kSide, .K = kSide };
     const double flop = kernels::matmulCost(shape).flop;
@@ -41,6 +39,15 @@ double measurePeakFlops()
         best = std::max(best, flop / (cpuSeconds() - begin));
     }
     return best * omp_get_max_threads();
+}
+
+} // namespace
+
+double measurePeakFlops(Numbers numbers)
+{
+    if (numbers == Numbers::Bf16)
+        return measurePeak(kernels::Bf16::of(0.5F), kernels::Bf16::of(0.25F));
+    return measurePeak(0.5F, 0.25F);
 }
 
 } // namespace rankscope::backend

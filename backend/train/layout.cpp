@@ -1,6 +1,7 @@
 #include "backend/train/layout.h"
 
 #include "backend/tensor/device.h"
+#include "kernels/bf16.h"
 #include "tracing/model/check.h"
 
 #include <fmt/format.h>
@@ -197,6 +198,8 @@ Recompute recomputeOf(const Config& config)
     return config.train.recompute == "selective" ? Recompute::Selective : Recompute::None;
 }
 
+Numbers numbersOf(const Config& config) { return config.train.dtype == "bf16" ? Numbers::Bf16 : Numbers::Fp32; }
+
 Schedule scheduleOf(const Config& config)
 {
     auto schedule = tracing::scheduleByName(
@@ -235,7 +238,7 @@ Layout layOut(const Config& config)
             plan.activationBytes += static_cast<std::int64_t>(kept) * slots
                 + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, part, recomputeOf(config)));
         }
-        plan.weightBytes = 8 * plan.parameters;
+        plan.weightBytes = (numbersOf(config) == Numbers::Bf16 ? 10 : 8) * plan.parameters;
         // To within a few bytes: each bucket of gradients is divided for itself.
         plan.optimizerBytes = 8 * plan.parameters / (config.parallel.zero > 0 ? config.parallel.dp : 1);
         layout.ranks.push_back(std::move(plan));
@@ -271,6 +274,9 @@ std::vector<std::string> warningsOf(const Config& config)
     if (const int ranks = config.meshSizes().worldSize(), cores = availableCores(); ranks > cores)
         warnings.push_back(fmt::format(
             "{} ranks share {} core{}: they wait for each other's turn", ranks, cores, cores == 1 ? "" : "s"));
+    if (numbersOf(config) == Numbers::Bf16 && !kernels::cpu::hasBf16())
+        warnings.emplace_back(
+            "this processor has no bf16 instructions (AVX512_BF16): products take longer than in fp32");
     return warnings;
 }
 

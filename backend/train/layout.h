@@ -17,7 +17,7 @@ struct RankPlan {
     MeshPlace place;
     std::vector<GptStage::Options::Chunk> chunks;
     std::int64_t parameters = 0;
-    std::int64_t weightBytes = 0; ///< values and gradients
+    std::int64_t weightBytes = 0; ///< values and gradients, and the values in bf16 where they are multiplied in that
     std::int64_t optimizerBytes = 0; ///< AdamW's two moments, or this replica's share of them
     std::int64_t activationBytes = 0; ///< micro-batches that the schedule keeps at once
 
@@ -47,6 +47,7 @@ Layout layOut(const Config& config);
 
 Schedule scheduleOf(const Config& config);
 Recompute recomputeOf(const Config& config);
+Numbers numbersOf(const Config& config);
 
 /// Cores that this process may use.
 int availableCores();

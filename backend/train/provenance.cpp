@@ -3,6 +3,7 @@
 #include "backend/train/calibration.h"
 #include "backend/train/layout.h"
 #include "backend/train/process_usage.h"
+#include "kernels/bf16.h"
 #include "kernels/library.h"
 
 #include <fmt/format.h>
@@ -39,6 +40,8 @@ void writeJob(tracing::Recorder& recorder, const Config& config, const Text& tex
     recorder.provenance("model.parameters", std::to_string(parameterCount(config.model, wholeModel(config.model))));
     recorder.provenance("model.flop_per_token", fmt::format("{:.0f}", modelFlopPerToken(config.model)));
     recorder.provenance("library.mpi", mpiVersion);
+    if (numbersOf(config) == Numbers::Bf16)
+        recorder.provenance("compute.bf16", kernels::cpu::hasBf16() ? "AVX512_BF16" : "widened to fp32");
     recorder.provenance("library.matmul", kernels::cpu::libraryVersion());
     recorder.provenance("compiler", __VERSION__);
 }
@@ -49,7 +52,8 @@ Peak peakOf(const Config& config)
 {
     if (config.train.peakGflops > 0)
         return { .flops = config.train.peakGflops * 1e9, .source = "declared by train.peak_gflops" };
-    return { .flops = measurePeakFlops(), .source = "measured with a 768 x 768 x 768 fp32 matrix product" };
+    return { .flops = measurePeakFlops(numbersOf(config)),
+        .source = fmt::format("measured with a 768 x 768 x 768 {} matrix product", config.train.dtype) };
 }
 
 void writeProvenance(tracing::Recorder& recorder, const Config& config, int rank, const Text& text, const Peak& peak,

@@ -27,6 +27,7 @@ GptStage::Options stageOptions(const Config& config, const MeshPlace& place)
         .sequences = config.batch.microBatch,
         .seed = static_cast<std::uint64_t>(config.train.seed),
         .recompute = recomputeOf(config),
+        .numbers = numbersOf(config),
         .defersWeights = splitsBackward(schedule) };
 }
 
@@ -181,6 +182,7 @@ tracing::Result<std::int64_t> Trainer::restore()
     auto restored = checkpointer_->restore();
     if (restored)
         stepsDone_ = *restored;
+    stage_.weightsChanged();
     return restored;
 }
 

@@ -27,7 +27,7 @@ Result runLayer(bool cut)
 {
     constexpr std::int64_t kLayerRows = 512, kInputs = 128, kOutputs = 256;
     const auto recorder = test::silentRecorder();
-    KernelRunner runner(*recorder);
+    KernelRunner runner(*recorder, Numbers::Fp32);
     ParameterStore store(kInputs * kOutputs + kOutputs, 0, 1);
     const Linear linear(store, runner, { .parameter = "p", .kernel = "k", .inputs = kInputs, .outputs = kOutputs });
     Result result{ std::vector<float>(kLayerRows * kOutputs), std::vector<float>(kLayerRows * kInputs), {} };
@@ -70,7 +70,7 @@ TEST(KernelRunner, CutsOnlyWhereSomebodyWantsToBeCalled)
 {
     const OneThread thread;
     const auto recorder = test::silentRecorder();
-    KernelRunner runner(*recorder);
+    KernelRunner runner(*recorder, Numbers::Fp32);
     EXPECT_EQ(runner.rowsAtOnce(1000, 100e6), 1000);
     runner.setHooks({ .betweenKernels = [] {}, .gradientsReady = {} });
     EXPECT_EQ(runner.rowsAtOnce(1000, 50e6), 192); // a fifth, down to a multiple of 64

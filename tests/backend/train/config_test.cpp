@@ -83,7 +83,7 @@ TEST(Config, RefusesValuesByNamingWhatIsAllowed)
     EXPECT_EQ(refusal({ "optimizer.lr=nan" }), "optimizer.lr = nan: allowed is a number, 0 to 10");
     EXPECT_EQ(refusal({ "optimizer.betas=[0.9]" }),
         "optimizer.betas = [0.9]: allowed is two numbers, 0 to below 1: [0.9, 0.95]");
-    EXPECT_EQ(refusal({ "train.dtype=fp16" }), "train.dtype = fp16: allowed is fp32");
+    EXPECT_EQ(refusal({ "train.dtype=fp16" }), "train.dtype = fp16: allowed is fp32, bf16");
     EXPECT_EQ(refusal({ "link.9000.from=1" }), "link.9000.from: there are 4096 links at most");
 }
 

@@ -23,6 +23,8 @@ struct Case {
     double bound = 1e-5; ///< relative, of losses and gradient norms
 };
 
+/// Rounded inputs have 8 bits of precision, an error of 2^-9 each, which averages out in sums.
+constexpr double kBf16Bound = 1e-2;
 constexpr std::size_t kRepeated = 3; ///< steps done again, for the bits
 
 void spread(Config& config, int dp, int tp, int pp)
@@ -68,6 +70,13 @@ const Case kCases[] = {
     { "dp2tp2zero", [](Config& c) { zero(c, "1f1b", 2, 2, 1); } },
     { "interleavedDp2zero", [](Config& c) { zero(c, "interleaved", 2, 1, 2); } },
     { "zeroBubbleDp2Tp2zero", [](Config& c) { zero(c, "zb-h1", 2, 2, 2); } },
+    { "bf16", [](Config& c) { c.train.dtype = "bf16"; }, kBf16Bound },
+    { "bf16Dp2Tp2Pp2zero",
+        [](Config& c) {
+            zero(c, "1f1b", 2, 2, 2);
+            c.train.dtype = "bf16";
+        },
+        kBf16Bound },
     { "dp2naive",
         [](Config& c) {
             spread(c, 2, 1, 1);
@@ -182,6 +191,12 @@ const Case kCases[] = {
             experts(c, 4, 2);
             c.parallel.comm = "naive";
         } },
+    { "expertsBf16",
+        [](Config& c) {
+            experts(c, 2, 2);
+            c.train.dtype = "bf16";
+        },
+        kBf16Bound },
     { "expertsZero",
         [](Config& c) {
             experts(c, 4, 2);
