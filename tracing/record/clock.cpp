@@ -1,5 +1,6 @@
 #include "tracing/record/clock.h"
 
+#include <cerrno>
 #include <fstream>
 #include <string>
 #if defined(__x86_64__)
@@ -70,9 +71,13 @@ Calibration calibrateClock(std::int64_t spanNs)
     Calibration result{};
     result.kind = chooseClock();
     result.opened = readClockPair(result.kind);
+    // Asleep, so that it costs the job nothing; a signal may wake us early.
+    const std::int64_t endNs = result.opened.monotonicNs + spanNs;
+    const timespec end{ endNs / 1'000'000'000, endNs % 1'000'000'000 };
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) { }
     do
         result.calibrated = readClockPair(result.kind);
-    while (result.calibrated.monotonicNs - result.opened.monotonicNs < spanNs);
+    while (result.calibrated.monotonicNs < endNs);
     result.nsPerTick = nsPerTick(result.opened, result.calibrated);
     return result;
 }
