@@ -24,8 +24,21 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kBusyWait{ 20 };
-constexpr milliseconds kIdleWait{ 100 };
+/// Between two passes. A pass costs as much as some thousand records, so few are cheap; but who watches the run live
+/// must not see that it is a picture of the past.
+constexpr milliseconds kLongestPause{ 220 };
+constexpr milliseconds kShortestPause{ 5 };
+/// Of a ring's room, to be taken by the records of one pause: the rest is for when they suddenly come faster.
+constexpr double kFillAtOnce = 1.0 / 16;
+
+/// The pause after which the fastest writer will have filled that much of its ring, should it go on as it did.
+milliseconds pauseAfter(const RunSession::PassResult& pass, Clock::duration sinceLast)
+{
+    const double wanted = std::chrono::duration<double, std::milli>(sinceLast).count() * kFillAtOnce;
+    const double pauseMs = wanted / std::max(pass.fill, 1e-6);
+    const double longestMs = static_cast<double>(kLongestPause.count());
+    return std::max(kShortestPause, milliseconds(static_cast<milliseconds::rep>(std::min(pauseMs, longestMs))));
+}
 
 std::string overPath(const std::string& sessionDir) { return sessionDir + "/over"; }
 
@@ -97,8 +110,9 @@ private:
     std::optional<Error> broken_;
     CollectSummary summary_;
     bool wasBusy_ = false;
-    milliseconds pause_ = kIdleWait;
+    milliseconds pause_ = kShortestPause;
     const Clock::time_point begin_ = Clock::now();
+    Clock::time_point lastPass_ = begin_;
     Clock::time_point lastWriter_ = begin_;
     Clock::time_point nextReport_ = begin_ + milliseconds(1000);
 };
@@ -167,9 +181,9 @@ Status Collecting::step()
     auto result = session_->pass();
     if (!result)
         return result.error();
-    // A commit costs as much as some hundred records: seldom is cheap, and a ring holds seconds of a usual job.
+    const auto sinceLast = Clock::now() - std::exchange(lastPass_, Clock::now());
     wasBusy_ = result->isAnyNearlyFull || result->isMoreLeft;
-    pause_ = wasBusy_ ? milliseconds(0) : result->isAnyFilling ? kBusyWait : kIdleWait;
+    pause_ = wasBusy_ ? milliseconds(0) : pauseAfter(*result, sinceLast);
     if (session_->writersLeft() > 0)
         lastWriter_ = Clock::now();
     summary_.records = session_->taken();
@@ -208,7 +222,7 @@ void Collecting::drop()
         summary_.dropped += dropped.size();
     }
     wasBusy_ = false;
-    pause_ = kBusyWait;
+    pause_ = kLongestPause / 8;
     if (isAnyAlive)
         lastWriter_ = Clock::now();
 }

@@ -338,7 +338,7 @@ Status RunSession::takeFrom(Ring& ring, PassResult& result)
     ring.droppedCounted = dropped;
     result.records += buffer_.size();
     result.isMoreLeft = result.isMoreLeft || (ring.isGone && reader.waiting() > 0);
-    result.isAnyFilling = result.isAnyFilling || buffer_.size() > reader.capacity() / 16;
+    result.fill = std::max(result.fill, static_cast<double>(buffer_.size()) / static_cast<double>(reader.capacity()));
     result.isAnyNearlyFull = result.isAnyNearlyFull || reader.waiting() > reader.capacity() / 4;
     return writer_.setRingPosition(name, reader.position());
 }

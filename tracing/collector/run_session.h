@@ -31,7 +31,7 @@ public:
 
     struct PassResult {
         std::uint64_t records = 0;
-        bool isAnyFilling = false; ///< come back soon
+        double fill = 0; ///< greatest share of a ring's room that the pass found taken
         bool isAnyNearlyFull = false; ///< come back at once
         bool isMoreLeft = false; ///< of writers that are gone
     };
