@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -39,29 +40,137 @@ template <typename Row> Row readSpan(const Statement& statement)
 
 NameId nameAt(const Statement& statement, int column) { return NameId{ statement.integer32(column) }; }
 
-} // namespace
-
-// Column 1 and 2 of every span; the others are its own.
-#define RS_GIVE_SPAN                                                                                                   \
+// takeColumn() calls take with the value of one column. Column 1 and 2 of every span; the others are its own.
+#define RS_SPAN                                                                                                        \
     case 1:                                                                                                            \
-        return give(out, row.beginNs);                                                                                 \
+        return take(row.beginNs);                                                                                      \
     case 2:                                                                                                            \
-        return give(out, endOf(row) - row.beginNs)
-#define RS_GIVE(column, value)                                                                                         \
+        return take(endOf(row) - row.beginNs)
+#define RS_COLUMN(column, value)                                                                                       \
     case column:                                                                                                       \
-        return give(out, row.value)
+        return take(row.value)
 
-void EventTable<Kernel>::emit(const Kernel& row, int column, sqlite3_context* out)
+template <typename Take> void takeColumn(const Kernel& row, int column, Take take)
 {
     switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, signature);
-        RS_GIVE(4, cpuNs);
-        RS_GIVE(5, microBatch);
-        RS_GIVE(6, work);
-        RS_GIVE(7, correlation);
+        RS_SPAN;
+        RS_COLUMN(3, signature);
+        RS_COLUMN(4, cpuNs);
+        RS_COLUMN(5, microBatch);
+        RS_COLUMN(6, work);
+        RS_COLUMN(7, correlation);
     }
 }
+
+template <typename Take> void takeColumn(const Copy& row, int column, Take take)
+{
+    switch (column) {
+        RS_SPAN;
+        RS_COLUMN(3, name);
+        RS_COLUMN(4, bytes);
+        RS_COLUMN(5, correlation);
+    }
+}
+
+template <typename Take> void takeColumn(const HostCall& row, int column, Take take)
+{
+    switch (column) {
+        RS_SPAN;
+        RS_COLUMN(3, name);
+        RS_COLUMN(4, correlation);
+    }
+}
+
+template <typename Take> void takeColumn(const CollectivePart& row, int column, Take take)
+{
+    switch (column) {
+        RS_SPAN;
+        RS_COLUMN(3, name);
+        RS_COLUMN(4, op);
+        RS_COLUMN(5, instance);
+        RS_COLUMN(6, bytes);
+        RS_COLUMN(7, peer);
+        RS_COLUMN(8, microBatch);
+        RS_COLUMN(9, cpuNs);
+        RS_COLUMN(10, launchGroup);
+        RS_COLUMN(11, correlation);
+    }
+}
+
+template <typename Take> void takeColumn(const Bubble& row, int column, Take take)
+{
+    switch (column) {
+        RS_SPAN;
+        RS_COLUMN(3, phase);
+        RS_COLUMN(4, stage);
+        RS_COLUMN(5, microBatch);
+        RS_COLUMN(6, awaitedRank);
+        RS_COLUMN(7, pass);
+    }
+}
+
+template <typename Take> void takeColumn(const Range& row, int column, Take take)
+{
+    switch (column) {
+        RS_SPAN;
+        RS_COLUMN(3, name);
+        RS_COLUMN(4, kind);
+        RS_COLUMN(5, depth);
+        RS_COLUMN(6, step);
+        RS_COLUMN(7, microBatch);
+        RS_COLUMN(8, cpuNs);
+    }
+}
+
+template <typename Take> void takeColumn(const CounterSample& row, int column, Take take)
+{
+    switch (column) {
+        RS_COLUMN(1, timeNs);
+        RS_COLUMN(2, value);
+    }
+}
+
+#undef RS_SPAN
+#undef RS_COLUMN
+
+template <typename T> constexpr bool isEmpty(const T&) { return false; }
+template <typename T> constexpr bool isEmpty(const std::optional<T>& value) { return !value; }
+
+template <typename Row> std::uint32_t absentIn(std::span<const Row> rows)
+{
+    std::uint32_t absent = (1u << columnCount(EventTable<Row>::columns)) - 1;
+    for (const Row& row : rows) {
+        // The columns that are still in question; few rows have an empty one, and soon none is left.
+        for (std::uint32_t left = absent; left != 0; left &= left - 1) {
+            const int column = std::countr_zero(left);
+            bool empty = false;
+            takeColumn(row, column, [&](const auto& value) { empty = isEmpty(value); });
+            absent &= empty ? ~0u : ~(1u << column);
+        }
+        if (absent == 0)
+            break;
+    }
+    return absent;
+}
+
+} // namespace
+
+#define RS_EVENT_TABLE(Row)                                                                                            \
+    void EventTable<Row>::emit(const Row& row, int column, sqlite3_context* out)                                       \
+    {                                                                                                                  \
+        takeColumn(row, column, [out](const auto& value) { give(out, value); });                                       \
+    }                                                                                                                  \
+    std::uint32_t EventTable<Row>::absent(std::span<const Row> rows) { return absentIn(rows); }
+
+RS_EVENT_TABLE(Kernel)
+RS_EVENT_TABLE(Copy)
+RS_EVENT_TABLE(HostCall)
+RS_EVENT_TABLE(CollectivePart)
+RS_EVENT_TABLE(Bubble)
+RS_EVENT_TABLE(Range)
+RS_EVENT_TABLE(CounterSample)
+
+#undef RS_EVENT_TABLE
 
 Kernel EventTable<Kernel>::read(const Statement& statement)
 {
@@ -74,16 +183,6 @@ Kernel EventTable<Kernel>::read(const Statement& statement)
     return row;
 }
 
-void EventTable<Copy>::emit(const Copy& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, name);
-        RS_GIVE(4, bytes);
-        RS_GIVE(5, correlation);
-    }
-}
-
 Copy EventTable<Copy>::read(const Statement& statement)
 {
     Copy row = readSpan<Copy>(statement);
@@ -93,37 +192,12 @@ Copy EventTable<Copy>::read(const Statement& statement)
     return row;
 }
 
-void EventTable<HostCall>::emit(const HostCall& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, name);
-        RS_GIVE(4, correlation);
-    }
-}
-
 HostCall EventTable<HostCall>::read(const Statement& statement)
 {
     HostCall row = readSpan<HostCall>(statement);
     row.name = nameAt(statement, 3);
     row.correlation = statement.optionalInteger(4);
     return row;
-}
-
-void EventTable<CollectivePart>::emit(const CollectivePart& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, name);
-        RS_GIVE(4, op);
-        RS_GIVE(5, instance);
-        RS_GIVE(6, bytes);
-        RS_GIVE(7, peer);
-        RS_GIVE(8, microBatch);
-        RS_GIVE(9, cpuNs);
-        RS_GIVE(10, launchGroup);
-        RS_GIVE(11, correlation);
-    }
 }
 
 CollectivePart EventTable<CollectivePart>::read(const Statement& statement)
@@ -141,18 +215,6 @@ CollectivePart EventTable<CollectivePart>::read(const Statement& statement)
     return row;
 }
 
-void EventTable<Bubble>::emit(const Bubble& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, phase);
-        RS_GIVE(4, stage);
-        RS_GIVE(5, microBatch);
-        RS_GIVE(6, awaitedRank);
-        RS_GIVE(7, pass);
-    }
-}
-
 Bubble EventTable<Bubble>::read(const Statement& statement)
 {
     Bubble row = readSpan<Bubble>(statement);
@@ -162,19 +224,6 @@ Bubble EventTable<Bubble>::read(const Statement& statement)
     row.awaitedRank = statement.optionalInteger32(6);
     row.pass = statement.word(7, Pass::Optimizer);
     return row;
-}
-
-void EventTable<Range>::emit(const Range& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE_SPAN;
-        RS_GIVE(3, name);
-        RS_GIVE(4, kind);
-        RS_GIVE(5, depth);
-        RS_GIVE(6, step);
-        RS_GIVE(7, microBatch);
-        RS_GIVE(8, cpuNs);
-    }
 }
 
 Range EventTable<Range>::read(const Statement& statement)
@@ -187,14 +236,6 @@ Range EventTable<Range>::read(const Statement& statement)
     row.microBatch = statement.optionalInteger32(7);
     row.cpuNs = statement.optionalInteger(8);
     return row;
-}
-
-void EventTable<CounterSample>::emit(const CounterSample& row, int column, sqlite3_context* out)
-{
-    switch (column) {
-        RS_GIVE(1, timeNs);
-        RS_GIVE(2, value);
-    }
 }
 
 CounterSample EventTable<CounterSample>::read(const Statement& statement)

@@ -3,6 +3,8 @@
 #include "tracing/model/rows.h"
 #include "tracing/store/sqlite.h"
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 struct sqlite3_context;
@@ -22,7 +24,8 @@ enum class BlockKind : std::int32_t {
 };
 
 /// How a row type lies in its table. columns begins with lane and begin (or time); emit() gives column i of a row to
-/// SQLite, except the lane, which the span of rows shares; read() takes a row whose statement selects columns.
+/// SQLite, except the lane, which the span of rows shares; absent() has bit i for each optional column that is empty in
+/// all of the rows; read() takes a row whose statement selects columns.
 template <typename Row> struct EventTable;
 
 #define RS_EVENT_TABLE(Row, Kind, Table, Columns)                                                                      \
@@ -31,6 +34,7 @@ template <typename Row> struct EventTable;
         static constexpr std::string_view table = Table;                                                               \
         static constexpr std::string_view columns = Columns;                                                           \
         static void emit(const Row& row, int column, sqlite3_context* out);                                            \
+        static std::uint32_t absent(std::span<const Row> rows);                                                        \
         static Row read(const Statement& statement);                                                                   \
     }
 

@@ -124,21 +124,13 @@ Result<std::unique_ptr<RowSource>> RowSource::attach(const Database& database)
     return source;
 }
 
-std::string RowSource::insertText(std::string_view table, std::string_view columns)
+std::string RowSource::insertText(std::string_view table, std::string_view columns, std::uint32_t absent)
 {
     std::string text = "INSERT INTO ";
-    text.append(table).append("(").append(columns).append(") SELECT c0");
+    text.append(table).append("(id, ").append(columns).append(") SELECT NULL, ?1");
     for (int i = 1; i < columnCount(columns); ++i)
-        text.append(", c").append(std::to_string(i));
+        text += absent >> i & 1 ? std::string(", NULL") : ", c" + std::to_string(i);
     return text + " FROM rs_rows";
-}
-
-void RowSource::give(std::size_t index, int column, sqlite3_context* out) const
-{
-    if (column == 0)
-        sqlite3_result_int(out, lane_);
-    else
-        emit_(rows_, index, column, out);
 }
 
 } // namespace rankscope::tracing

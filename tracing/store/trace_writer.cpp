@@ -55,7 +55,8 @@ struct TraceWriter::Impl {
     TileStore tiles;
     BlockBuilder blocks;
     std::map<std::int64_t, Block> matchBlocks; ///< touched since the last commit
-    StatementCache statements; ///< by their text, a literal or one that textOf() keeps
+    StatementCache statements; ///< by their text, a literal
+    std::map<std::pair<BlockKind, std::uint32_t>, Statement> insertions; ///< of rows, by the columns that they lack
     std::optional<Error> failure;
 
     Status start();
@@ -109,6 +110,7 @@ struct TraceWriter::Impl {
         });
     }
 
+    template <typename Row> Result<Statement*> insertion(std::uint32_t absent);
     template <typename Row> Status append(LaneId lane, std::span<const Row> added);
 };
 
@@ -122,10 +124,7 @@ Status TraceWriter::Impl::start()
     return dictionaries.load();
 }
 
-Result<Statement*> TraceWriter::Impl::statement(std::string_view sql)
-{
-    return prepareOnce(database, statements, sql);
-}
+Result<Statement*> TraceWriter::Impl::statement(std::string_view sql) { return prepareOnce(database, statements, sql); }
 
 Error TraceWriter::Impl::failed(const Error& error)
 {
@@ -172,19 +171,30 @@ Status TraceWriter::Impl::commitNow()
     return Done{};
 }
 
+template <typename Row> Result<Statement*> TraceWriter::Impl::insertion(std::uint32_t absent)
+{
+    using Table = EventTable<Row>;
+    Statement& kept = insertions[{ Table::kind, absent }];
+    if (!kept) {
+        auto prepared = database.prepare(RowSource::insertText(Table::table, Table::columns, absent));
+        if (!prepared)
+            return prepared.error();
+        kept = std::move(*prepared);
+    }
+    return &kept;
+}
+
 template <typename Row> Status TraceWriter::Impl::append(LaneId lane, std::span<const Row> added)
 {
     RS_CHECK(dictionaries.hasLane(lane), "rows go to a lane that lane() gave");
     if (added.empty())
         return Done{};
-    using Table = EventTable<Row>;
-    static const std::string sql = RowSource::insertText(Table::table, Table::columns);
     return write([&]() -> Status {
-        auto prepared = statement(sql);
+        auto prepared = insertion<Row>(EventTable<Row>::absent(added));
         if (!prepared)
             return prepared.error();
-        rows->set(lane, added);
-        if (auto inserted = (*prepared)->run(); !inserted)
+        rows->set(added);
+        if (auto inserted = (*prepared)->bind(1, raw(lane)).run(); !inserted)
             return inserted;
         Window reach{ beginOf(added.front()), endOf(added.front()) };
         for (const Row& row : added)

@@ -67,6 +67,25 @@ TEST_F(RoundTrip, AKernelKeepsWhatIsKnownAndWhatIsNot)
     EXPECT_EQ(reader.names()->at(static_cast<std::size_t>(raw(name))), "matmul");
 }
 
+TEST_F(RoundTrip, AColumnThatIsEmptyInSomeRunsOfRowsIsKeptInTheOthers)
+{
+    auto writer = create();
+    const LaneId lane = computeLane(writer);
+    const auto append = [&](std::vector<Kernel> rows) { return writer.append(lane, std::span<const Kernel>(rows)); };
+    ASSERT_TRUE(append({ kernelAt(0, 10) }));
+    ASSERT_TRUE(append({ kernelAt(10, 20), { {}, 20, 30, SignatureId{}, 9, std::nullopt, std::nullopt, 77 } }));
+    ASSERT_TRUE(append({ kernelAt(30, 40) }));
+    const auto kernels = *read().kernels(lane, kAlways);
+    ASSERT_EQ(kernels.size(), 4u);
+    for (const std::size_t bare : { 0u, 1u, 3u }) {
+        EXPECT_FALSE(
+            kernels[bare].cpuNs || kernels[bare].microBatch || kernels[bare].work || kernels[bare].correlation);
+    }
+    EXPECT_EQ(kernels[2].cpuNs, 9);
+    EXPECT_FALSE(kernels[2].microBatch || kernels[2].work);
+    EXPECT_EQ(kernels[2].correlation, 77);
+}
+
 TEST_F(RoundTrip, CopiesAndHostCallsComeBackAsTheyWere)
 {
     auto writer = create();
