@@ -128,7 +128,7 @@ Status RecordSink::flush()
         if (const Status done = writer_.putMatch(match); !done)
             return done;
     }
-    return tiles_.flush([this](std::span<const Tile> tiles) { return writer_.putTiles(tiles); });
+    return tiles_.flush([this](std::span<const Tile> cells) { return writer_.putTileRow(cells); });
 }
 
 Status RecordSink::lost(const RingContext& ring, std::string kind, std::string detail)

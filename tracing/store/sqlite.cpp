@@ -54,7 +54,7 @@ Statement& Statement::bind(int index, std::string_view text)
 
 Statement& Statement::bindBlob(int index, std::string_view bytes)
 {
-    sqlite3_bind_blob64(handle(), index, bytes.data() ? bytes.data() : "", bytes.size(), SQLITE_TRANSIENT);
+    sqlite3_bind_blob64(handle(), index, bytes.data() ? bytes.data() : "", bytes.size(), SQLITE_STATIC);
     return *this;
 }
 
@@ -181,6 +181,8 @@ Result<std::string> Database::text(const std::string& sql) const
 }
 
 std::int64_t Database::lastRow() const { return sqlite3_last_insert_rowid(handle()); }
+
+void Database::forgetLastRow() const { sqlite3_set_last_insert_rowid(handle(), 0); }
 
 Error Database::lastError() const { return errorOf(handle()); }
 

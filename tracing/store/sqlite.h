@@ -3,9 +3,9 @@
 #include "tracing/model/result.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -26,7 +26,7 @@ public:
     Statement& bind(int index, std::int32_t value) { return bind(index, std::int64_t{ value }); }
     Statement& bind(int index, double value);
     Statement& bind(int index, std::string_view text); ///< copied
-    Statement& bindBlob(int index, std::string_view bytes); ///< copied
+    Statement& bindBlob(int index, std::string_view bytes); ///< not copied: has to last until the statement has run
     template <typename T> Statement& bind(int index, const std::optional<T>& value)
     {
         return value ? bind(index, *value) : bindNull(index);
@@ -78,6 +78,7 @@ public:
     Result<std::string> text(const std::string& sql) const;
 
     std::int64_t lastRow() const;
+    void forgetLastRow() const; ///< lastRow() is 0 until a row is inserted
     Error lastError() const;
     int lastCode() const; ///< extended result code
     bool inTransaction() const;

@@ -28,6 +28,13 @@ inline constexpr std::int64_t kTileBaseNs = std::int64_t{ 1 } << kTileBaseShift;
 inline constexpr int kTileLevelShift = 2; ///< each level is 4 times coarser
 inline constexpr int kTileLevels = 12; ///< the coarsest cell lasts 73 min
 
+/// Neighbouring cells that share a row of table tile.
+inline constexpr int kTileChunkShift = 5;
+inline constexpr std::int64_t kTileChunk = std::int64_t{ 1 } << kTileChunkShift;
+
+constexpr std::int64_t tileChunkOf(std::int64_t cell) { return cell >> kTileChunkShift; }
+constexpr std::int64_t firstCellOf(std::int64_t chunk) { return chunk * kTileChunk; }
+
 constexpr std::int64_t tileWidthNs(int level) { return kTileBaseNs << (kTileLevelShift * level); }
 
 } // namespace rankscope::tracing

@@ -1,34 +1,19 @@
 #include "tracing/store/tile_builder.h"
 
 #include <algorithm>
-#include <utility>
+#include <bit>
 
 namespace rankscope::tracing {
 
 namespace {
 
-constexpr std::size_t kKeptTiles = 256; ///< a lane and level
+constexpr std::size_t kKeptChunks = 8; ///< a lane and level
 constexpr std::int64_t kRunCells = 64; ///< of the finest level: from here on a stretch is a run
 
 std::int64_t cellOf(std::int64_t ns, int level)
 {
     // A shift rounds down, also before the origin.
     return (ns >> kTileBaseShift) >> (kTileLevelShift * level);
-}
-
-void addTo(Tile& tile, const Tile& more)
-{
-    tile.count += more.count;
-    tile.busyNs += more.busyNs;
-    for (std::size_t i = 0; i < tile.classNs.size(); ++i)
-        tile.classNs[i] += more.classNs[i];
-    if (more.count > 0
-        && (tile.count == more.count
-            || more.longestEndNs - more.longestBeginNs > tile.longestEndNs - tile.longestBeginNs)) {
-        tile.longestBeginNs = more.longestBeginNs;
-        tile.longestEndNs = more.longestEndNs;
-        tile.longestClass = more.longestClass;
-    }
 }
 
 Tile coveredTile(LaneId lane, int level, std::int64_t index, Window span, SpanClass spanClass)
@@ -55,49 +40,52 @@ void mergeInto(std::vector<Tile>& additions, const Tile& tile)
         additions.insert(at, tile);
 }
 
-/// The same additions one level coarser; both ordered by index.
-std::vector<Tile> coarser(std::span<const Tile> additions)
+/// The same additions one level coarser, in their place; ordered by index.
+void coarsen(std::vector<Tile>& additions)
 {
-    std::vector<Tile> result;
-    for (const Tile& tile : additions) {
-        const std::int64_t index = tile.index >> kTileLevelShift;
-        if (result.empty() || result.back().index != index) {
-            result.push_back(tile);
-            result.back().index = index;
-            ++result.back().level;
-        } else {
-            addTo(result.back(), tile);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < additions.size(); ++i) {
+        const std::int64_t index = additions[i].index >> kTileLevelShift;
+        if (i > 0 && additions[kept].index == index) {
+            addTo(additions[kept], additions[i]);
+            continue;
         }
+        kept += i > 0 ? 1 : 0;
+        if (kept != i)
+            additions[kept] = additions[i];
+        additions[kept].index = index;
+        ++additions[kept].level;
     }
-    return result;
+    additions.resize(additions.empty() ? 0 : kept + 1);
 }
 
 } // namespace
 
+int TileBuilder::Chunk::count() const { return std::popcount(present); }
+
+void TileBuilder::Chunk::add(const Tile& tile)
+{
+    const auto bit = std::uint32_t{ 1 } << (tile.index & (kTileChunk - 1));
+    Tile* place = cells.data() + std::popcount(present & (bit - 1));
+    if (present & bit) {
+        addTo(*place, tile);
+        return;
+    }
+    std::move_backward(place, cells.data() + count(), cells.data() + count() + 1);
+    *place = tile;
+    present |= bit;
+}
+
 TileBuilder::LaneTiles& TileBuilder::of(LaneId lane)
 {
     if (!lastTiles_ || lastLane_ != lane) {
-        lastTiles_ = &lanes_[lane];
+        lastTiles_ = &lanes_.try_emplace(lane, lane).first->second;
         lastLane_ = lane;
     }
     return *lastTiles_;
 }
 
-Tile& TileBuilder::freshTile(LaneTiles& tiles, LaneId lane, std::int64_t index)
-{
-    if (tiles.lastFresh < tiles.fresh.size() && tiles.fresh[tiles.lastFresh].index == index)
-        return tiles.fresh[tiles.lastFresh];
-    const auto [entry, isNew] = tiles.freshAt.emplace(index, tiles.fresh.size());
-    if (isNew) {
-        Tile& tile = tiles.fresh.emplace_back();
-        tile.lane = lane;
-        tile.index = index;
-    }
-    tiles.lastFresh = entry->second;
-    return tiles.fresh[tiles.lastFresh];
-}
-
-void TileBuilder::addPart(LaneTiles& tiles, LaneId lane, const Part& part)
+void TileBuilder::addPart(LaneTiles& tiles, const Part& part)
 {
     if (part.window.durationNs() >= kRunCells * kTileBaseNs) {
         tiles.runs.push_back(part);
@@ -106,7 +94,7 @@ void TileBuilder::addPart(LaneTiles& tiles, LaneId lane, const Part& part)
     for (std::int64_t beginNs = part.window.beginNs; beginNs < part.window.endNs;) {
         const std::int64_t index = cellOf(beginNs, 0);
         const std::int64_t endNs = std::min(part.window.endNs, (index + 1) * kTileBaseNs);
-        Tile& tile = freshTile(tiles, lane, index);
+        Tile& tile = tiles.fresh.at(index);
         tile.busyNs += endNs - beginNs;
         tile.classNs[static_cast<std::size_t>(part.spanClass)] += endNs - beginNs;
         beginNs = endNs;
@@ -116,20 +104,22 @@ void TileBuilder::addPart(LaneTiles& tiles, LaneId lane, const Part& part)
 void TileBuilder::add(LaneId lane, Window span, SpanClass spanClass, std::span<const Part> split)
 {
     LaneTiles& tiles = of(lane);
-    Tile begin;
-    begin.count = 1;
-    begin.longestBeginNs = span.beginNs;
-    begin.longestEndNs = span.endNs;
-    begin.longestClass = spanClass;
-    addTo(freshTile(tiles, lane, cellOf(span.beginNs, 0)), begin);
+    Tile& begin = tiles.fresh.at(cellOf(span.beginNs, 0));
+    if (begin.count == 0 || span.durationNs() > begin.longestEndNs - begin.longestBeginNs) {
+        begin.longestBeginNs = span.beginNs;
+        begin.longestEndNs = span.endNs;
+        begin.longestClass = spanClass;
+    }
+    ++begin.count;
 
     scratch_.clear();
     tiles.covered.add(span, scratch_);
-    const Part whole{ span, spanClass };
     for (const Window& fresh : scratch_) {
-        for (const Part& part : split.empty() ? std::span(&whole, 1) : split) {
+        if (split.empty())
+            addPart(tiles, { fresh, spanClass });
+        for (const Part& part : split) {
             const Window both{ std::max(fresh.beginNs, part.window.beginNs), std::min(fresh.endNs, part.window.endNs) };
-            addPart(tiles, lane, { both, part.spanClass });
+            addPart(tiles, { both, part.spanClass });
         }
     }
 }
@@ -143,7 +133,7 @@ void TileBuilder::remember(LaneId lane, Window span)
 void TileBuilder::setKnownEnd(LaneId lane, std::int64_t endNs)
 {
     for (int level = 0; level < kTileLevels; ++level)
-        of(lane).levels[static_cast<std::size_t>(level)].knownIndex = cellOf(endNs, level);
+        of(lane).levels[static_cast<std::size_t>(level)].knownChunk = tileChunkOf(cellOf(endNs, level));
 }
 
 Status TileBuilder::flush(const Put& put)
@@ -159,101 +149,140 @@ Status TileBuilder::flush(const Put& put)
 
 Status TileBuilder::flushLane(LaneId lane, LaneTiles& tiles, const Put& put)
 {
-    std::vector<Tile> gathered = std::exchange(tiles.fresh, {});
-    std::sort(gathered.begin(), gathered.end(), byIndex);
-    tiles.freshAt.clear();
-    tiles.lastFresh = 0;
-    for (int level = 0; level < kTileLevels; ++level) {
-        std::vector<Tile> additions = gathered;
-        for (const Part& run : tiles.runs) {
-            if (const Status done = putRun(lane, level, run, additions, put); !done)
-                return done;
+    std::vector<Tile>& gathered = tiles.fresh.ordered();
+    for (int number = 0; number < kTileLevels; ++number) {
+        Level& level = tiles.levels[static_cast<std::size_t>(number)];
+        std::span<const Tile> additions = gathered;
+        if (!tiles.runs.empty()) {
+            additions_ = gathered;
+            for (const Part& run : tiles.runs) {
+                if (const Status done = putRun(lane, number, level, run, additions_, put); !done)
+                    return done;
+            }
+            additions = additions_;
         }
-        if (const Status done = apply(tiles.levels[static_cast<std::size_t>(level)], additions, put); !done)
+        if (const Status done = apply(level, additions, put); !done)
             return done;
-        gathered = coarser(gathered);
+        coarsen(gathered);
     }
+    tiles.fresh.clear();
     tiles.runs.clear();
     return Done{};
 }
 
-/// The first and last cells of a run, and those that something else touches, become additions. The others hold nothing
-/// but this run, in the file as well: they are put as they are.
-Status TileBuilder::putRun(LaneId lane, int level, const Part& run, std::vector<Tile>& additions, const Put& put)
+/// The cells of a run in chunks that it does not fill, or that something else touches, become additions. The other
+/// chunks hold nothing but this run, in the file as well: they are put as they are.
+Status TileBuilder::putRun(
+    LaneId lane, int number, const Level& level, const Part& run, std::vector<Tile>& additions, const Put& put)
 {
-    const auto tile = [&](std::int64_t index) { return coveredTile(lane, level, index, run.window, run.spanClass); };
-    const std::int64_t first = cellOf(run.window.beginNs, level);
-    const std::int64_t last = cellOf(run.window.endNs - 1, level);
-    mergeInto(additions, tile(first));
-    if (last != first)
+    const std::int64_t first = cellOf(run.window.beginNs, number);
+    const std::int64_t last = cellOf(run.window.endNs - 1, number);
+    const auto tile = [&](std::int64_t index) { return coveredTile(lane, number, index, run.window, run.spanClass); };
+    if (last - first > kMostPlainTiles) {
+        mergeInto(additions, tile(first));
         mergeInto(additions, tile(last));
-    if (last - first > kMostPlainTiles)
         return Done{};
-    std::vector<Tile> plain;
-    auto other = std::upper_bound(additions.begin(), additions.end(), tile(first), byIndex);
-    for (std::int64_t index = first + 1; index < last; ++index) {
-        while (other->index < index)
-            ++other; // ends at the last cell at latest
-        if (other->index == index)
-            addTo(*other, tile(index));
-        else
-            plain.push_back(tile(index));
-        if (plain.size() == kKeptTiles) {
-            if (const Status done = put(plain); !done)
-                return done;
-            plain.clear();
-        }
     }
-    return plain.empty() ? Status(Done{}) : put(plain);
+    std::vector<Tile> plain;
+    for (std::int64_t chunk = tileChunkOf(first); chunk <= tileChunkOf(last); ++chunk) {
+        const std::int64_t begin = std::max(first, firstCellOf(chunk));
+        const std::int64_t end = std::min(last + 1, firstCellOf(chunk + 1));
+        const auto touched = std::lower_bound(additions.begin(), additions.end(), begin,
+            [](const Tile& addition, std::int64_t index) { return addition.index < index; });
+        const bool isTouched = (touched != additions.end() && touched->index < end) || find(level, chunk);
+        const bool isFilled = firstCellOf(chunk) > first && firstCellOf(chunk + 1) <= last;
+        if (isTouched || !isFilled) {
+            for (std::int64_t index = begin; index < end; ++index)
+                mergeInto(additions, tile(index));
+            continue;
+        }
+        plain.clear();
+        for (std::int64_t index = begin; index < end; ++index)
+            plain.push_back(tile(index));
+        if (const Status done = put(plain); !done)
+            return done;
+    }
+    return Done{};
 }
 
 Status TileBuilder::apply(Level& level, std::span<const Tile> additions, const Put& put)
 {
     if (const Status loaded = loadMissing(level, additions); !loaded)
         return loaded;
-    std::vector<Tile> changed;
-    changed.reserve(additions.size());
-    for (const Tile& addition : additions) {
-        const auto at = level.tiles.lower_bound(addition.index);
-        const bool isKnown = at != level.tiles.end() && at->first == addition.index;
-        if (isKnown)
-            addTo(at->second, addition);
-        changed.push_back(isKnown ? at->second : level.tiles.emplace_hint(at, addition.index, addition)->second);
-        level.knownIndex = std::max(level.knownIndex, addition.index);
+    for (std::size_t i = 0; i < additions.size();) {
+        Chunk& chunk = findOrMake(level, tileChunkOf(additions[i].index));
+        for (; i < additions.size() && tileChunkOf(additions[i].index) == chunk.number; ++i)
+            chunk.add(additions[i]);
+        level.knownChunk = std::max(level.knownChunk, chunk.number);
+        if (const Status done = put(chunk.all()); !done)
+            return done;
     }
-    return put(changed);
+    return Done{};
 }
 
-/// Tiles that may be in the file and are not in memory, all in one reading.
+/// Chunks that may be in the file and are not in memory, all in one reading.
 Status TileBuilder::loadMissing(Level& level, std::span<const Tile> additions)
 {
-    std::optional<std::int64_t> first, last;
+    std::vector<std::int64_t> missing;
     for (const Tile& addition : additions) {
-        if (addition.index > level.knownIndex)
+        const std::int64_t number = tileChunkOf(addition.index);
+        if (number > level.knownChunk)
             break;
-        if (!level.tiles.contains(addition.index)) {
-            first = first.value_or(addition.index);
-            last = addition.index;
-        }
+        if ((missing.empty() || missing.back() != number) && !find(level, number))
+            missing.push_back(number);
     }
-    if (!first)
+    if (missing.empty())
         return Done{};
     const Tile& any = additions.front();
     const std::int64_t widthNs = tileWidthNs(any.level);
-    auto loaded = load_(any.lane, any.level, { *first * widthNs, (*last + 1) * widthNs });
+    auto loaded = load_(
+        any.lane, any.level, { firstCellOf(missing.front()) * widthNs, firstCellOf(missing.back() + 1) * widthNs });
     if (!loaded)
         return loaded.error().in("read tiles");
-    for (const Tile& tile : *loaded)
-        level.tiles.emplace(tile.index, tile);
+    auto tile = loaded->begin();
+    for (const std::int64_t number : missing) {
+        Chunk& chunk = findOrMake(level, number);
+        while (tile != loaded->end() && tileChunkOf(tile->index) < number)
+            ++tile;
+        for (; tile != loaded->end() && tileChunkOf(tile->index) == number; ++tile)
+            chunk.add(*tile);
+    }
     return Done{};
+}
+
+namespace {
+
+/// The newest is what is mostly asked for.
+template <typename Chunks> auto placeOf(Chunks& chunks, std::int64_t number)
+{
+    if (!chunks.empty() && chunks.back()->number < number)
+        return chunks.end();
+    return std::lower_bound(chunks.begin(), chunks.end(), number,
+        [](const auto& chunk, std::int64_t wanted) { return chunk->number < wanted; });
+}
+
+} // namespace
+
+TileBuilder::Chunk* TileBuilder::find(const Level& level, std::int64_t number)
+{
+    const auto at = placeOf(level.chunks, number);
+    return at != level.chunks.end() && (*at)->number == number ? at->get() : nullptr;
+}
+
+TileBuilder::Chunk& TileBuilder::findOrMake(Level& level, std::int64_t number)
+{
+    const auto at = placeOf(level.chunks, number);
+    if (at != level.chunks.end() && (*at)->number == number)
+        return **at;
+    return **level.chunks.insert(at, std::make_unique<Chunk>(number));
 }
 
 void TileBuilder::trim()
 {
     for (auto& [lane, tiles] : lanes_) {
         for (Level& level : tiles.levels) {
-            while (level.tiles.size() > kKeptTiles)
-                level.tiles.erase(level.tiles.begin());
+            if (level.chunks.size() > kKeptChunks)
+                level.chunks.erase(level.chunks.begin(), level.chunks.end() - kKeptChunks);
         }
     }
 }

@@ -1,15 +1,16 @@
 #pragma once
 
-#include "tracing/store/interval_set.h"
 #include "tracing/model/result.h"
+#include "tracing/store/fresh_tiles.h"
+#include "tracing/store/interval_set.h"
 #include "tracing/store/tile.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace rankscope::tracing {
@@ -39,39 +40,59 @@ public:
     /// What is in the file reaches to here: tiles that begin later are new.
     void setKnownEnd(LaneId lane, std::int64_t endNs);
 
-    /// Hands out the tiles that changed since the last flush, whole, to be put in the same transaction as their rows.
+    /// Hands out what changed since the last flush, to be put in the same transaction as its rows: each call brings all
+    /// cells of one of the file's rows (tile_codec.h), ordered by index.
     using Put = std::function<Status(std::span<const Tile>)>;
     Status flush(const Put& put);
     /// After the commit: forgets tiles that new spans will hardly meet.
     void trim();
 
 private:
+    /// Neighbouring cells that share a row of the file: all that are there, by index.
+    struct Chunk {
+        explicit Chunk(std::int64_t chunkNumber)
+            : number(chunkNumber)
+        {
+        }
+        std::span<const Tile> all() const { return std::span(cells).first(static_cast<std::size_t>(count())); }
+        int count() const;
+        void add(const Tile& tile);
+
+        std::int64_t number;
+        std::uint32_t present = 0; ///< bit i: cell i of the chunk
+        std::array<Tile, kTileChunk> cells;
+    };
     struct Level {
-        std::map<std::int64_t, Tile> tiles; ///< by index; the newest
-        std::int64_t knownIndex = INT64_MIN; ///< greatest index in memory or in the file
+        std::vector<std::unique_ptr<Chunk>> chunks; ///< by number; the newest
+        std::int64_t knownChunk = INT64_MIN; ///< greatest number in memory or in the file
     };
     struct LaneTiles {
+        explicit LaneTiles(LaneId lane)
+            : fresh(lane)
+        {
+        }
         IntervalSet covered;
         std::vector<Part> runs; ///< fresh stretches of many cells: what lies inside is put without being gathered
-        std::vector<Tile> fresh; ///< of level 0: what the next flush adds
-        std::unordered_map<std::int64_t, std::size_t> freshAt; ///< index to place in fresh
-        std::size_t lastFresh = 0;
-        std::vector<Level> levels{ kTileLevels };
+        FreshTiles fresh; ///< of level 0: what the next flush adds
+        std::array<Level, kTileLevels> levels;
     };
 
     LaneTiles& of(LaneId lane);
-    static Tile& freshTile(LaneTiles& tiles, LaneId lane, std::int64_t index);
-    static void addPart(LaneTiles& tiles, LaneId lane, const Part& part);
+    static void addPart(LaneTiles& tiles, const Part& part);
     Status flushLane(LaneId lane, LaneTiles& tiles, const Put& put);
-    static Status putRun(LaneId lane, int level, const Part& run, std::vector<Tile>& additions, const Put& put);
+    static Status putRun(
+        LaneId lane, int number, const Level& level, const Part& run, std::vector<Tile>& additions, const Put& put);
     Status apply(Level& level, std::span<const Tile> additions, const Put& put);
     Status loadMissing(Level& level, std::span<const Tile> additions);
+    static Chunk* find(const Level& level, std::int64_t number);
+    static Chunk& findOrMake(Level& level, std::int64_t number);
 
     Load load_;
     std::map<LaneId, LaneTiles> lanes_;
     LaneTiles* lastTiles_ = nullptr;
     LaneId lastLane_{};
     std::vector<Window> scratch_;
+    std::vector<Tile> additions_; ///< of one lane and level
 };
 
 } // namespace rankscope::tracing

@@ -12,14 +12,19 @@ constexpr unsigned kFull = 4;
 constexpr unsigned kClassShift = 3;
 static_assert(kSpanClassCount <= 32, "a class fits beside the flags in a byte");
 
-void putVarint(std::string& out, std::uint64_t value)
+constexpr std::size_t kMostVarint = 10;
+/// Gap, flags, busyNs, the classes with their number, what begins, and how many more.
+constexpr std::size_t kMostCell = (9 + 2 * kSpanClassCount) * kMostVarint;
+
+char* putVarint(char* out, std::uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        out.push_back(static_cast<char>(value | 0x80));
-    out.push_back(static_cast<char>(value));
+        *out++ = static_cast<char>(value | 0x80);
+    *out++ = static_cast<char>(value);
+    return out;
 }
 
-void putNumber(std::string& out, std::int64_t value) { putVarint(out, static_cast<std::uint64_t>(value)); }
+char* putNumber(char* out, std::int64_t value) { return putVarint(out, static_cast<std::uint64_t>(value)); }
 
 std::uint64_t zigzag(std::int64_t value)
 {
@@ -63,26 +68,25 @@ unsigned flagsOf(const Tile& tile)
 /// A cell in the middle of one long span; such cells come in runs.
 bool isPlain(unsigned flags) { return (flags & (kBegins | kOneClass | kFull)) == (kOneClass | kFull); }
 
-void putCell(std::string& out, const Tile& tile, unsigned flags)
+char* putCell(char* out, const Tile& tile, unsigned flags)
 {
     if (!(flags & kFull))
-        putNumber(out, tile.busyNs);
+        out = putNumber(out, tile.busyNs);
     if (!(flags & kOneClass)) {
-        putNumber(
+        out = putNumber(
             out, std::count_if(tile.classNs.begin(), tile.classNs.end(), [](std::int64_t ns) { return ns != 0; }));
         for (std::size_t i = 0; i < tile.classNs.size(); ++i) {
-            if (tile.classNs[i] != 0) {
-                putVarint(out, i);
-                putNumber(out, tile.classNs[i]);
-            }
+            if (tile.classNs[i] != 0)
+                out = putNumber(putVarint(out, i), tile.classNs[i]);
         }
     }
     if (flags & kBegins) {
-        putNumber(out, tile.count);
-        putVarint(out, zigzag(difference(tile.longestBeginNs, cellBegin(tile))));
-        putNumber(out, difference(tile.longestEndNs, tile.longestBeginNs));
-        putVarint(out, static_cast<std::uint64_t>(tile.longestClass));
+        out = putNumber(out, tile.count);
+        out = putVarint(out, zigzag(difference(tile.longestBeginNs, cellBegin(tile))));
+        out = putNumber(out, difference(tile.longestEndNs, tile.longestBeginNs));
+        out = putVarint(out, static_cast<std::uint64_t>(tile.longestClass));
     }
+    return out;
 }
 
 class Decoder {
@@ -146,26 +150,34 @@ private:
 
 } // namespace
 
-std::string encodeTiles(std::span<const Tile> cells)
+std::string_view encodeTiles(std::span<const Tile> cells, std::vector<char>& buffer)
 {
-    std::string out;
     if (cells.empty())
-        return out;
+        return {};
+    if (buffer.size() < cells.size() * kMostCell)
+        buffer.resize(cells.size() * kMostCell);
+    char* out = buffer.data();
     std::int64_t next = firstCellOf(tileChunkOf(cells.front().index));
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const unsigned flags = flagsOf(cells[i]);
-        putNumber(out, cells[i].index - next);
-        putVarint(out, flags);
-        putCell(out, cells[i], flags);
+        out = putNumber(out, cells[i].index - next);
+        out = putVarint(out, flags);
+        out = putCell(out, cells[i], flags);
         next = cells[i].index + 1;
         if (!isPlain(flags))
             continue;
         std::int64_t more = 0;
         for (; i + 1 < cells.size() && cells[i + 1].index == next && flagsOf(cells[i + 1]) == flags; ++i, ++next)
             ++more;
-        putNumber(out, more);
+        out = putNumber(out, more);
     }
-    return out;
+    return { buffer.data(), static_cast<std::size_t>(out - buffer.data()) };
+}
+
+std::string encodeTiles(std::span<const Tile> cells)
+{
+    std::vector<char> buffer;
+    return std::string(encodeTiles(cells, buffer));
 }
 
 Result<std::vector<Tile>> decodeTiles(LaneId lane, int level, std::int64_t firstCell, std::string_view bytes)

@@ -11,12 +11,6 @@
 
 namespace rankscope::tracing {
 
-/// Neighbouring cells that share a row of table tile.
-inline constexpr int kTileChunkShift = 5;
-
-constexpr std::int64_t tileChunkOf(std::int64_t cell) { return cell >> kTileChunkShift; }
-constexpr std::int64_t firstCellOf(std::int64_t chunk) { return chunk * (std::int64_t{ 1 } << kTileChunkShift); }
-
 /// Packs cells of one chunk, ordered by index, into bytes (a cell takes about 10). Numbers are LEB128 varints, `z`
 /// zigzag:
 ///   gap: cells left out since the one before (or since the chunk's first)
@@ -25,6 +19,8 @@ constexpr std::int64_t firstCellOf(std::int64_t chunk) { return chunk * (std::in
 ///   cell begin), longest duration, longest class flags 2 and 4 without 1: how many more cells with these same flags
 ///   follow without a gap
 std::string encodeTiles(std::span<const Tile> cells);
+/// The same into a buffer that can be used again.
+std::string_view encodeTiles(std::span<const Tile> cells, std::vector<char>& buffer);
 
 /// An error where the bytes are no such encoding.
 Result<std::vector<Tile>> decodeTiles(LaneId lane, int level, std::int64_t firstCell, std::string_view bytes);

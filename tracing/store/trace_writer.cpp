@@ -396,6 +396,11 @@ Status TraceWriter::putTiles(std::span<const Tile> tiles)
     return impl_->write([&] { return impl_->tiles.put(tiles); });
 }
 
+Status TraceWriter::putTileRow(std::span<const Tile> cells)
+{
+    return impl_->write([&] { return impl_->tiles.putRow(cells); });
+}
+
 Status TraceWriter::putCheckpoint(const CheckpointPart& part)
 {
     return impl_->runBound("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {

@@ -58,6 +58,9 @@ public:
     Status putStep(const Step& step); ///< inserts or replaces by (rank, step, attempt)
     Status addLoss(const Loss& loss); ///< adds to the count of the same kind and detail
     Status putTiles(std::span<const Tile> tiles); ///< inserts or replaces by (lane, level, index)
+    /// All cells of one of the file's rows, 32 neighbours of a lane and level, ordered by index: replaces the row,
+    /// which is cheaper than to find out what else it holds. What TileBuilder hands out.
+    Status putTileRow(std::span<const Tile> cells);
 
     Status putCheckpoint(const CheckpointPart& part); ///< inserts or replaces by (rank, step)
     /// By attempt: what is absent here stays as it was; the latest reformedNs counts.

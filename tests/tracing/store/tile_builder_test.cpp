@@ -32,8 +32,17 @@ public:
     void flush()
     {
         const Status done = builder.flush([this](std::span<const Tile> tiles) -> Status {
-            for (const Tile& tile : tiles)
+            // A row of the file takes the place of the one before.
+            const std::int64_t row = tileChunkOf(tiles.front().index);
+            std::erase_if(stored, [&](const auto& entry) {
+                const Tile& old = entry.second;
+                return old.lane == tiles.front().lane && old.level == tiles.front().level
+                    && tileChunkOf(old.index) == row;
+            });
+            for (const Tile& tile : tiles) {
+                EXPECT_EQ(tileChunkOf(tile.index), row);
                 stored[{ tile.lane, tile.level, tile.index }] = tile;
+            }
             return Done{};
         });
         ASSERT_TRUE(done);
@@ -96,6 +105,29 @@ TEST(TileBuilder, EveryLevelHoldsTheSameTimeAndCount)
     for (int level = 0; level < kTileLevels; ++level) {
         EXPECT_EQ(tiles.busyNs(level), 5'000'000) << level;
         EXPECT_EQ(tiles.count(level), 5000) << level;
+    }
+}
+
+TEST(TileBuilder, SpansOutOfOrderGiveTheSameTilesAsThoseInOrder)
+{
+    // 7 and 1000 share no factor: each of 1000 places comes once, seldom beside the one before.
+    const auto spanAt = [](std::int64_t place) { return Window{ place * W / 2, place * W / 2 + 300 + place % 50 }; };
+    Tiles inOrder, shuffled;
+    for (std::int64_t i = 0; i < 1000; ++i) {
+        inOrder.builder.add(kLane, spanAt(i), SpanClass::Compute);
+        shuffled.builder.add(kLane, spanAt(i * 7 % 1000), SpanClass::Compute);
+        if (i == 400)
+            shuffled.flush();
+    }
+    inOrder.flush();
+    shuffled.flush();
+    ASSERT_EQ(shuffled.stored.size(), inOrder.stored.size());
+    for (const auto& [key, tile] : inOrder.stored) {
+        const Tile& other = shuffled.stored.at(key);
+        EXPECT_EQ(other.count, tile.count);
+        EXPECT_EQ(other.busyNs, tile.busyNs);
+        EXPECT_EQ(other.classNs, tile.classNs);
+        EXPECT_EQ(other.longestEndNs - other.longestBeginNs, tile.longestEndNs - tile.longestBeginNs);
     }
 }
 

@@ -150,4 +150,39 @@ TEST_F(Tiles, ALaterCellReplacesTheEarlierAlsoInAnOldRowAndAfterResume)
     expectSame(*reader.tiles(lane, 0, { 0, kTileBaseNs * 100 }), { tile, beside });
 }
 
+TEST_F(Tiles, AWholeRowReplacesWhatWasThereAlsoAfterResumeAndBesidesSingleCells)
+{
+    LaneId lane{};
+    const auto cell = [&](std::int64_t index, std::int32_t count) {
+        Tile tile = mixedTile(0, index);
+        tile.lane = lane;
+        tile.count = count;
+        return tile;
+    };
+    const auto putRow = [](TraceWriter& writer, std::vector<Tile> cells) { return writer.putTileRow(cells); };
+    {
+        auto writer = create();
+        lane = computeLane(writer);
+        // Rows 0, 3 and 1 (cells 0, 96 and 32 on), then the newest and an older one again.
+        ASSERT_TRUE(putRow(writer, { cell(1, 10), cell(2, 20) }));
+        ASSERT_TRUE(putRow(writer, { cell(100, 30) }));
+        ASSERT_TRUE(putRow(writer, { cell(40, 40) }));
+        ASSERT_TRUE(putRow(writer, { cell(40, 41), cell(41, 42) }));
+        ASSERT_TRUE(putRow(writer, { cell(1, 11) }));
+        const Tile single = cell(101, 31);
+        ASSERT_TRUE(writer.putTiles(std::span(&single, 1)));
+    }
+    auto writer = std::move(*TraceWriter::open(path_, TraceWriter::Mode::Resume));
+    // An older row first: that the newest is in the file must not be forgotten for it.
+    const Tile early = cell(2, 21);
+    ASSERT_TRUE(writer.putTiles(std::span(&early, 1)));
+    const Tile late = cell(102, 32);
+    ASSERT_TRUE(writer.putTiles(std::span(&late, 1)));
+    ASSERT_TRUE(putRow(writer, { cell(40, 43) }));
+    ASSERT_TRUE(putRow(writer, { cell(200, 50) }));
+    auto reader = read();
+    expectSame(*reader.tiles(lane, 0, { 0, kTileBaseNs * 300 }),
+        { cell(1, 11), cell(2, 21), cell(40, 43), cell(100, 30), cell(101, 31), cell(102, 32), cell(200, 50) });
+}
+
 } // namespace rankscope::tracing
