@@ -114,8 +114,10 @@ private:
         ExportUnit& unit, LaneKind kind, const char* role, std::int64_t device, std::int64_t stream)
     {
         const std::string prefix = *role ? std::string(role) + " " : "";
-        return unit.lane(kind, role, device << 32 | (stream & 0xFFFFFFFF),
-            prefix + "stream " + std::to_string(stream) + " · GPU " + std::to_string(device));
+        constexpr std::int64_t kNone = 0xFFFFFFFF; // CUPTI's word for "of no one stream"
+        const std::string which = stream == kNone ? "all streams" : "stream " + std::to_string(stream);
+        return unit.lane(
+            kind, role, device << 32 | (stream & kNone), prefix + which + " · GPU " + std::to_string(device));
     }
 
     /// Streams have other numbers in every process; ranks that run one program use them in the same order, and that is
