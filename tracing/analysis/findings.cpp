@@ -205,8 +205,11 @@ Finding transfer(const RunAnalysis& run, const Waste& waste)
     }
     Finding finding;
     finding.title = "Transfers are not hidden under compute";
-    finding.text = fmt::format("{}, most of it in {} ({})", ofAll(run, waste.ns),
-        toString(static_cast<Dimension>(worst)), shareText(run.shareOf(run.total.transferByDimensionNs[worst])));
+    finding.text = ofAll(run, waste.ns);
+    if (const auto dimension = static_cast<Dimension>(worst); dimension != Dimension::None) {
+        finding.text += fmt::format(", most of it in {} ({})", toString(dimension),
+            shareText(run.shareOf(run.total.transferByDimensionNs[worst])));
+    }
     std::int64_t communicationNs = 0;
     for (const RankAnalysis& rank : run.ranks)
         communicationNs += rank.overlap.communicationNs;

@@ -145,6 +145,19 @@ TEST(Findings, HowCollectivesWereMatchedIsNoDamage)
     EXPECT_EQ(found.back().severity, Severity::Info);
 }
 
+TEST(Findings, TransfersOfATraceWithoutDimensionsNameNone)
+{
+    TimeSplit split = computing(600'000'000);
+    split.transferNs = 400'000'000;
+    split.transferByDimensionNs[static_cast<std::size_t>(Dimension::None)] = 400'000'000;
+    RunAnalysis run = runOf({ split, split });
+    std::string text;
+    for (const Finding& finding : findings(run))
+        text += finding.title + ": " + finding.text + "\n";
+    EXPECT_NE(text.find("Transfers are not hidden"), std::string::npos) << text;
+    EXPECT_EQ(text.find("most of it in"), std::string::npos) << text;
+}
+
 TEST(Findings, SayThatThereIsNone)
 {
     const auto found = findings(runOf({ computing(999'000'000), computing(999'000'000) }));
