@@ -150,7 +150,7 @@ private:
             LedgerLine line = lineOf(leaf, ns);
             line.depth = 1;
             line.name = who.first ? QStringLiteral("for rank %1").arg(*who.first) : QStringLiteral("nobody named");
-            line.who = text(who.second);
+            line.who = causeTitle(who.second);
             line.fixed = savingText(run_, run_.savingOf(who.first, who.second));
             line.choice.culprit = who.first;
             line.choice.cause = who.second;
@@ -228,7 +228,7 @@ QString causeName(const LedgerRow& row)
 {
     if (row.cause.empty())
         return QStringLiteral("no cause");
-    return text(row.cause) + (row.culprit ? QStringLiteral(", rank %1").arg(*row.culprit) : QString());
+    return causeTitle(row.cause) + (row.culprit ? QStringLiteral(", rank %1").arg(*row.culprit) : QString());
 }
 
 /// Where the row's bar stands, and what it is called there.

@@ -63,6 +63,8 @@ LedgerModel ledgerModel(const tracing::RunLedger& run, const LedgerChoice& choic
 /// How a leaf of the ledger is drawn, and called: "wait dp", "bubble, fill".
 Leaf leafOf(tracing::ledger::Leaf leaf);
 QString leafTitle(const tracing::ledger::LeafKey& key);
+/// A cause of METRICS 5.3 in plain words: "more to compute".
+QString causeTitle(const std::string& cause);
 
 /// "4:6" or "5"; none: it is neither.
 std::optional<tracing::StepRange> parseStepRange(const QString& text);

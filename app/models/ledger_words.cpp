@@ -152,6 +152,15 @@ QString leafTitle(const tracing::ledger::LeafKey& key)
     return title + QLatin1Char(' ') + QString::fromUtf8(dimension.data(), static_cast<qsizetype>(dimension.size()));
 }
 
+QString causeTitle(const std::string& cause)
+{
+    if (cause == "compute_amount")
+        return QStringLiteral("more to compute");
+    if (cause == "compute_speed")
+        return QStringLiteral("computes slower");
+    return QString::fromStdString(cause);
+}
+
 std::optional<tracing::StepRange> parseStepRange(const QString& text)
 {
     const QStringList parts = text.trimmed().split(QLatin1Char(':'));

@@ -171,7 +171,8 @@ QString silenceText(const std::vector<Silence>& silent, std::size_t ranks, std::
         parts << oneText(silent[i], nowNs);
     QString text = parts.join(QStringLiteral(" · "));
     if (silent.size() == ranks && ranks > 1)
-        text = QStringLiteral("All %1 ranks are silent: ").arg(ranks) + text;
+        text = (ranks == 2 ? QStringLiteral("Both ranks") : QStringLiteral("All %1 ranks").arg(ranks))
+            + QStringLiteral(" are silent: ") + text;
     else if (silent.size() > kMostNamed)
         text += QStringLiteral(" · %1 more").arg(silent.size() - kMostNamed);
     text[0] = text[0].toUpper();

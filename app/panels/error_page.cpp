@@ -72,7 +72,14 @@ void ErrorPage::setError(const QString& path, const QString& message)
     title_->setText(tr("%1 cannot be opened").arg(file.fileName()));
     message_->setText(message);
     // A newer schema's message says itself what to do.
-    advice_->setText(message.contains(QLatin1String("newer than")) ? QString() : advice(file));
+    if (message.contains(QLatin1String("newer than")))
+        advice_->clear();
+    else if (message.contains(QLatin1String("both hold rank")))
+        advice_->setText(
+            tr("Files that are opened together become one run, with the ranks of each. These are two runs: "
+               "open one of them."));
+    else
+        advice_->setText(advice(file));
     details_ = QStringLiteral("%1\nfile: %2\nsize: %3\nRankscope %4")
                    .arg(message, file.absoluteFilePath(),
                        file.exists() ? QStringLiteral("%1 bytes").arg(file.size()) : QStringLiteral("no such file"),

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMargin = 16;
 constexpr int kStackBelow = 1200; ///< narrower: the bars stand under the table
+constexpr int kTwoLinesBelow = 860; ///< narrower: the choices take two lines
 
 QLabel* label(const char* look, const QString& text = {})
 {
@@ -118,11 +119,20 @@ QButtonGroup* LedgerPanel::addSwitch(QBoxLayout* row, const QString& title, cons
 QWidget* LedgerPanel::buildChoices()
 {
     auto* choices = new QWidget;
-    auto* row = new QHBoxLayout(choices);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(6);
-    by_ = addSwitch(row, tr("by"), { tr("rank"), tr("step"), tr("dimension"), tr("cause") });
-    unit_ = addSwitch(row, tr("in"), { tr("%"), tr("rank-s"), tr("GPU-h") });
+    choices_ = new QBoxLayout(QBoxLayout::LeftToRight, choices);
+    choices_->setContentsMargins(0, 0, 0, 0);
+    choices_->setSpacing(6);
+    const auto line = [this] {
+        auto* made = new QHBoxLayout;
+        made->setSpacing(6);
+        choices_->addLayout(made);
+        return made;
+    };
+    QHBoxLayout* first = line();
+    by_ = addSwitch(first, tr("by"), { tr("rank"), tr("step"), tr("dimension"), tr("cause") });
+    unit_ = addSwitch(first, tr("in"), { tr("%"), tr("rank-s"), tr("GPU-h") });
+    first->addStretch();
+    QHBoxLayout* row = line();
     row->addWidget(label("dim", tr("steps")));
     steps_ = new QLineEdit;
     steps_->setPlaceholderText(tr("all"));
@@ -136,6 +146,7 @@ QWidget* LedgerPanel::buildChoices()
     stepsProblem_->hide();
     row->addWidget(stepsProblem_);
     row->addStretch();
+    choices_->addStretch(1);
     const auto take = [this] {
         LedgerChoice choice = choice_;
         choice.by = static_cast<LedgerBy>(by_->checkedId());
@@ -212,7 +223,11 @@ void LedgerPanel::setProblem(const QString& words) { marked_->setText(words); }
 
 void LedgerPanel::resizeEvent(QResizeEvent* event)
 {
-    halves_->setDirection(event->size().width() < kStackBelow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    const auto direction = [width = event->size().width()](int stackBelow) {
+        return width < stackBelow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
+    };
+    halves_->setDirection(direction(kStackBelow));
+    choices_->setDirection(direction(kTwoLinesBelow));
     QWidget::resizeEvent(event);
 }
 

@@ -68,6 +68,7 @@ private:
     QLabel* groupsHint_;
     GroupBars* bars_;
     QBoxLayout* halves_;
+    QBoxLayout* choices_;
 };
 
 } // namespace rankscope::app

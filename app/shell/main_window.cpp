@@ -295,6 +295,7 @@ void MainWindow::openAll(const QStringList& paths)
     named_.clear();
     for (const QString& path : paths)
         named_ << QFileInfo(path).absoluteFilePath();
+    named_.removeDuplicates(); // a run that is named twice is no run of two files
     if (isOpenedAsItIs(named_)) {
         session_.open(named_.first());
     } else {

@@ -32,7 +32,9 @@ public:
     int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override
     {
         // The rail's mark of the chosen page stands at the window's edge.
-        return metric == PM_ToolBarItemMargin ? 0 : QProxyStyle::pixelMetric(metric, option, widget);
+        return metric == PM_ToolBarItemMargin || metric == PM_ToolBarFrameWidth
+            ? 0
+            : QProxyStyle::pixelMetric(metric, option, widget);
     }
 };
 

@@ -1,8 +1,11 @@
+#include "app/timeline/core/labels.h"
 #include "app/timeline/scene_update.h"
 #include "app/timeline/timeline_widget.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -276,6 +279,36 @@ void TimelineWidget::updateHover(QPointF at)
     scene_.hover = hitTest(scene_, scene_.hoverX, scene_.hoverY);
     if (had || scene_.hover)
         update();
+}
+
+QString TimelineWidget::titleTip(QPointF at) const
+{
+    if (at.x() >= static_cast<double>(kTitleWidth) || at.y() < static_cast<double>(scene_.headerHeight()))
+        return {};
+    const Box* box = scene_.layout.boxAt(static_cast<float>(at.y()) - scene_.headerHeight() + scene_.scroll);
+    if (box == nullptr)
+        return {};
+    if (box->kind == Box::Kind::Lane)
+        return QString::fromStdString(laneTitle(scene_.facts->lanes[*box->lane]));
+    if (box->kind == Box::Kind::Ledger)
+        return tr("ledger: every nanosecond of the rank under its one label");
+    const auto rank = std::ranges::find(scene_.facts->ranks, box->rank, &tracing::RankInfo::rank);
+    if (rank == scene_.facts->ranks.end())
+        return {};
+    const auto late = scene_.lateCounts.find(box->rank);
+    const std::string tags = rankTags(*rank, late == scene_.lateCounts.end() ? 0 : late->second).front();
+    const std::string node = rank->node + (rank->device.empty() ? "" : ", " + rank->device);
+    return QString::fromStdString(
+        "rank " + std::to_string(box->rank) + (tags.empty() ? "" : "  " + tags) + (node.empty() ? "" : "\n" + node));
+}
+
+bool TimelineWidget::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), titleTip(help->pos()), this);
+    return true;
 }
 
 void TimelineWidget::leaveEvent(QEvent*)

@@ -84,6 +84,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     enum class Drag { None, Area, Pan, Minimap };
@@ -108,6 +109,7 @@ private:
     void updateHover(QPointF at);
     void centreMinimap(double x);
     void toggleFold(const Box& box, bool all);
+    QString titleTip(QPointF at) const; ///< what a title that may be cut says in full
     void handleClick(QPointF at, bool all);
     bool handleViewKey(QKeyEvent* event);
 

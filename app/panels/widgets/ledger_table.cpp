@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QResizeEvent>
+#include <QStyle>
 #include <QStyledItemDelegate>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ constexpr int kMostNameWidth = 200;
 constexpr int kLeastWhoWidth = 90;
 constexpr int kMostWhoWidth = 190;
 constexpr int kLastPadding = 24; ///< of the last column: a scroll bar may lie over it
-constexpr int kCellPadding = 8; ///< as in the style sheet
+constexpr int kCellPadding = 8; ///< as of the header's words in the style sheet
+constexpr int kNamePadding = 3; ///< beside the arrow
 constexpr int kLineRole = Qt::UserRole; ///< index of the line; the sum has none
 
 class LineDelegate : public QStyledItemDelegate {
@@ -39,7 +41,12 @@ public:
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
-        QStyledItemDelegate::paint(painter, option, index);
+        QStyleOptionViewItem plain(option);
+        initStyleOption(&plain, index);
+        const QString text = plain.text;
+        plain.text.clear(); // the style would put it nearer to the edge than the header's word above it
+        plain.widget->style()->drawControl(QStyle::CE_ItemViewItem, &plain, painter, plain.widget);
+        paintText(*painter, option.rect, text, index);
         const QVariant line = index.siblingAtColumn(LedgerTable::Name).data(kLineRole);
         if (index.column() == LedgerTable::Bar && line.isValid())
             paintShare(*painter, option.rect, lines_[line.toULongLong()]);
@@ -50,6 +57,16 @@ public:
     }
 
 private:
+    void paintText(QPainter& painter, QRect cell, const QString& text, const QModelIndex& index) const
+    {
+        cell.adjust(index.column() == LedgerTable::Name ? kNamePadding : kCellPadding, 0, -kCellPadding, 0);
+        const QVariant alignment = index.data(Qt::TextAlignmentRole);
+        painter.setFont(textFont(13));
+        painter.setPen(toQColor(look_.colors().text));
+        painter.drawText(cell, alignment.isValid() ? alignment.toInt() : int(Qt::AlignLeft | Qt::AlignVCenter),
+            painter.fontMetrics().elidedText(text, Qt::ElideRight, cell.width()));
+    }
+
     void paintShare(QPainter& painter, QRect cell, const LedgerLine& line) const
     {
         const int depthInset = line.depth == 0 ? 3 : 6;
@@ -180,8 +197,9 @@ QSize LedgerTable::sizeHint() const { return { 900, kRowHeight * (static_cast<in
 /// The words that matter most, what fixing a leaf gives, are never cut for the length of a bar.
 void LedgerTable::fitColumns()
 {
-    const auto content
-        = [this](Column column) { return std::max(sizeHintForColumn(column), header()->sectionSizeHint(column)) + 2; };
+    const auto content = [this](Column column) {
+        return std::max(sizeHintForColumn(column) + 2 * kCellPadding, header()->sectionSizeHint(column));
+    };
     const int name = std::clamp(content(Name), kLeastNameWidth, kMostNameWidth);
     const int amount = content(Amount);
     const int own = content(Own);

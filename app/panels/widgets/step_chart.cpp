@@ -67,7 +67,7 @@ void StepChart::paintEvent(QPaintEvent*)
     const QRect plot = plotArea();
     painter.setPen(toQColor(look_.colors().dim));
     if (steps_.empty()) {
-        painter.drawText(rect(), Qt::AlignLeft | Qt::AlignTop, "no step in this trace yet");
+        painter.drawText(rect(), Qt::AlignLeft | Qt::AlignTop, "no step in this trace");
         return;
     }
     const auto slowest = std::max_element(

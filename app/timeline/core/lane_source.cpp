@@ -124,6 +124,9 @@ Result<std::vector<SpanRecord>> copySpans(TraceReader& reader, tracing::LaneId l
     const auto copies = reader.copies(lane, window);
     if (!append(spans, copies, [](const tracing::Copy& row) { return spanOf(row); }))
         return copies.error();
+    const auto ranges = reader.ranges(lane, window); // imports put waits for a stream there
+    if (!append(spans, ranges, [](const tracing::Range& row) { return spanOf(row); }))
+        return ranges.error();
     sortByBegin(spans);
     assignLevels(spans, kMostSubRows);
     return spans;

@@ -144,6 +144,16 @@ TEST(LedgerModelTest, CountsSomeStepsOrOnlyWhatIsAvoidable)
     EXPECT_EQ(avoidable.groups[1].amount, "25.0 %"); // rank 0 waits 80 and has 20 unattributed of 400
 }
 
+TEST(LedgerModelTest, CausesAreSaidInPlainWords)
+{
+    RunLedger run = sampleLedger();
+    for (auto& row : run.rows)
+        row.cause = row.cause.empty() ? "" : "compute_amount";
+    EXPECT_EQ(ledgerModel(run, {}).lines[3].who, "more to compute");
+    EXPECT_EQ(ledgerModel(run, { .by = LedgerBy::Cause }).groups[2].name, "more to compute, rank 1");
+    EXPECT_EQ(causeTitle("before the recording"), "before the recording");
+}
+
 TEST(LedgerModelTest, ReadsStepsAsPeopleWriteThem)
 {
     EXPECT_EQ(parseStepRange("4:6"), (tracing::StepRange{ 4, 6 }));

@@ -48,7 +48,7 @@ TEST_F(SilenceTest, SaysSoWhereAllRanksAreSilent)
     trace_.kernel(0, { 2 * kSecond, 3 * kSecond }, "attention");
     const QString text = silenceText(at(90 * kSecond), 2, 90 * kSecond);
     EXPECT_EQ(text,
-        "All 2 ranks are silent: rank 1 has recorded nothing for 89 s; last: all-reduce in step 2 · rank 0 has "
+        "Both ranks are silent: rank 1 has recorded nothing for 89 s; last: all-reduce in step 2 · rank 0 has "
         "recorded "
         "nothing for 87 s; last: attention after step 2");
 }

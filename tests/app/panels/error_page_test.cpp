@@ -32,6 +32,14 @@ TEST(ErrorPage, SaysWhatWhichValueAndWhatToDo)
     EXPECT_TRUE(all.contains("0 bytes")) << all.toStdString();
 }
 
+TEST(ErrorPage, TwoRunsAreNotCalledDamaged)
+{
+    ErrorPage page;
+    page.setError("/runs/a.rsdb", "merge: /runs/a.rsdb and /runs/b.rsdb both hold rank 0");
+    EXPECT_TRUE(words(page).contains("open one of them")) << words(page).toStdString();
+    EXPECT_FALSE(words(page).contains("damaged"));
+}
+
 TEST(ErrorPage, MissingFileAndFolderHaveTheirOwnAdvice)
 {
     const support::TemporaryDirectory directory;

@@ -110,6 +110,14 @@ TEST_F(LedgerPanelTest, WhatFixingGivesIsNeverCutForABar)
     EXPECT_GT(table.columnWidth(LedgerTable::Fixed), needed) << host->text(LedgerTable::Fixed).toStdString();
 }
 
+TEST_F(LedgerPanelTest, NoChoiceIsCutInANarrowWindow)
+{
+    panel_.resize(728, 400); // of a window of 800
+    panel_.grab(); // lays it out
+    for (const QPushButton* button : panel_.findChildren<QPushButton*>())
+        EXPECT_GE(button->width(), button->sizeHint().width()) << button->text().toStdString();
+}
+
 TEST_F(LedgerPanelTest, BarsLieAsLongAsTheirShare)
 {
     const QImage picture = panel_.table().grab().toImage();

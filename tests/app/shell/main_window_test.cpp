@@ -237,6 +237,16 @@ TEST_F(OpensTraces, AFolderBecomesOneRunUnderItsOwnName)
     EXPECT_EQ(RecentFiles(settings_).entries().value(0).path, path("job"));
 }
 
+TEST_F(OpensTraces, ARunThatIsNamedTwiceIsOpenedAsItIs)
+{
+    writeSampleRun(directory_ / "run.rsdb");
+    window_.show();
+    window_.openAll({ path("run.rsdb"), path("run.rsdb") });
+    EXPECT_FALSE(window_.isImporting());
+    ASSERT_TRUE(waitFor([&] { return window_.isSettled(); }));
+    EXPECT_EQ(window_.session().path(), path("run.rsdb"));
+}
+
 TEST_F(OpensTraces, WhyThereIsNothingToImportStandsOnThePage)
 {
     window_.show();
