@@ -46,6 +46,15 @@ Checkpointer::~Checkpointer()
 
 void Checkpointer::tell(const CheckpointEvent& event) const
 {
+    if (event.kind == CheckpointEvent::Kind::Failed || event.kind == CheckpointEvent::Kind::Skipped) {
+        // On this rank's timeline too, where an analysis finds it.
+        const bool failed = event.kind == CheckpointEvent::Kind::Failed;
+        const OpenSpan span = recorder_.range({
+            .name = recorder_.name((failed ? "checkpoint failed: " : "checkpoint skipped: ") + event.message),
+            .kind = RangeKind::Annotation,
+            .step = static_cast<std::uint32_t>(event.step),
+        });
+    }
     if (listener_)
         listener_(event);
 }

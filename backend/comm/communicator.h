@@ -69,6 +69,8 @@ public:
     /// Whether wait() would return at once. Moves things on.
     virtual bool done(Request request) = 0;
     virtual void wait(Request request) = 0;
+    /// Time of all waits so far in which this thread was ready to look again but had no core; 0 where not known.
+    virtual std::int64_t queuedInWaitsNs() const { return 0; }
     /// Moves things on if the last time is 100 us ago; a few ns otherwise.
     virtual void progress() = 0;
     /// Waits for all sends and collectives.

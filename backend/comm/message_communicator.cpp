@@ -1,5 +1,6 @@
 #include "backend/comm/message_communicator.h"
 
+#include "backend/comm/run_queue.h"
 #include "tracing/model/check.h"
 
 #include <algorithm>
@@ -305,8 +306,14 @@ void MessageCommunicator::wait(Request request)
 {
     if (Message* message = findMessage(request); message && !message->isSend)
         message->span = recorder_.collective(message->info);
-    while (!done(request))
-        transport_->idle();
+    if (!done(request)) {
+        const auto before = runQueueNs();
+        do {
+            transport_->idle();
+        } while (!done(request));
+        if (const auto after = runQueueNs(); after && before)
+            queuedInWaitsNs_ += *after - *before;
+    }
     std::erase_if(messages_, [&](const Message& message) { return message.request == request; });
 }
 

@@ -38,6 +38,7 @@ public:
     Request barrier(GroupId group) override;
     bool done(Request request) override;
     void wait(Request request) override;
+    std::int64_t queuedInWaitsNs() const override { return queuedInWaitsNs_; }
     void progress() override;
     void drain() override;
 
@@ -91,6 +92,7 @@ private:
     std::map<std::string, tracing::LocalName> names_;
     std::uint64_t lastRequest_ = 0;
     std::chrono::steady_clock::time_point lastPoll_;
+    std::int64_t queuedInWaitsNs_ = 0;
 
     tracing::LocalName nameOf(const char* text);
 };

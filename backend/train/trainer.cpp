@@ -1,5 +1,6 @@
 #include "backend/train/trainer.h"
 
+#include "backend/comm/run_queue.h"
 #include "backend/train/process_usage.h"
 #include "backend/train/training_state.h"
 
@@ -165,6 +166,7 @@ Trainer::Trainer(const Config& config, const Mesh& mesh, Communicator& communica
         .memory = recorder.name("memory [bytes]"),
         .optimizerState = recorder.name("optimizer state [bytes]"),
         .cpu = recorder.name("cpu [cores]"),
+        .queue = recorder.name("ready to work without a core [s]"),
         .gradientNorm = recorder.name("gradient norm") }
 {
 }
@@ -288,6 +290,7 @@ Trainer::StepOutcome Trainer::step(std::int64_t number, const Hooks& hooks)
 {
     const Clock::time_point begin = Clock::now();
     const double cpuBefore = processCpuSeconds();
+    const auto queueBefore = queuedAtWorkNs();
     StepOutcome outcome{ .report = { .step = number }, .end = std::nullopt };
     {
         const OpenSpan span = recorder_.range(
@@ -305,7 +308,17 @@ Trainer::StepOutcome Trainer::step(std::int64_t number, const Hooks& hooks)
     outcome.report.tokensPerSecond = static_cast<double>(config_.tokensPerStep()) / seconds;
     outcome.report.mfu = outcome.report.tokensPerSecond * modelFlopPerToken(config_.model) / peakFlops_;
     count(outcome.report, (processCpuSeconds() - cpuBefore) / seconds);
+    // Tells a rank that was preempted from one that slept.
+    if (const auto queue = queuedAtWorkNs(); queue && queueBefore)
+        recorder_.counter(names_.queue, static_cast<double>(*queue - *queueBefore) * 1e-9);
     return outcome;
+}
+
+/// Time without a core but in waits for other ranks, which yield it.
+std::optional<std::int64_t> Trainer::queuedAtWorkNs() const
+{
+    const auto queued = runQueueNs();
+    return queued ? std::optional(*queued - communicator_.queuedInWaitsNs()) : std::nullopt;
 }
 
 void Trainer::update(std::int64_t number, StepReport& report)

@@ -78,6 +78,7 @@ private:
     void saveIfDue(std::int64_t stepsDone, const StepOutcome& outcome);
     PipelineRunner::Options withFaults(PipelineRunner::Options options);
     bool isDueForValidation(std::int64_t stepsDone) const;
+    std::optional<std::int64_t> queuedAtWorkNs() const;
     void count(const StepReport& report, double cpuCores);
     void countExperts();
     std::optional<HotExpert> hotExpert() const;
@@ -103,7 +104,7 @@ private:
         std::vector<tracing::LocalName> experts; ///< of this rank
         tracing::LocalName dropped, balance;
         tracing::LocalName step, optimizer, validation, loss, heldOutLoss, tokens, memory, optimizerState, cpu,
-            gradientNorm;
+            queue, gradientNorm;
     } names_;
 };
 
