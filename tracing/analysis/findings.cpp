@@ -1,5 +1,6 @@
 #include "tracing/analysis/findings.h"
 
+#include "tracing/analysis/diagnosis_findings.h"
 #include "tracing/analysis/run_analysis.h"
 #include "tracing/analysis/waste.h"
 #include "tracing/analysis/wording.h"
@@ -403,9 +404,13 @@ std::vector<Finding> findings(const RunAnalysis& run)
 {
     std::vector<Finding> result;
     addLosses(result, run);
-    bool hasCost = false;
+    for (Finding& finding : diagnosisFindings(run))
+        result.push_back(std::move(finding));
+    bool hasCost = !run.diagnoses.empty();
     for (const Waste& waste : wastesOf(run)) {
         const double share = run.shareOf(waste.ns);
+        if (waste.kind == Waste::Kind::LateRank && isDiagnosed(run, waste.late->rank))
+            continue; // said above, with its cause
         if (share < kWorthSaying || (waste.kind == Waste::Kind::Transfer && share < kNetworkIsFine))
             continue;
         Finding finding = findingOf(run, waste);

@@ -28,6 +28,9 @@ struct Finding {
     std::string action; ///< what to try; empty: nothing to do
     std::string gain; ///< what that would give by replay; empty: not known
     std::string certainty; ///< "certain", or how the clocks' error stands against it
+    std::string cause; ///< what goes wrong in one place: a word of diagnosis::Trouble or "rank_lost", "rank_hung",
+                       ///< "not_a_number", "checkpoint_failed", "checkpoint_damaged"; empty: nobody is to blame
+    std::optional<std::int32_t> stage; ///< that it concerns as a whole
     std::optional<double> costShare; ///< 0 to 1 of the denominator that the headline names; none: not a cost
 };
 

@@ -1,5 +1,6 @@
 #include "tracing/analysis/run_analysis.h"
 
+#include "tracing/analysis/diagnosis_findings.h"
 #include "tracing/analysis/ledger/compute_share.h"
 #include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/load.h"
@@ -234,6 +235,8 @@ Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const Analy
     auto ledger = analyseRanks(reader, options, run);
     if (!ledger)
         return ledger.error();
+    if (const auto diagnosed = addDiagnoses(reader, run); !diagnosed)
+        return diagnosed.error();
     auto series = loadSeries(reader, run.facts);
     if (!series)
         return series.error();

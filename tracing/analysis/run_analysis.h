@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/analysis/collectives.h"
+#include "tracing/analysis/diagnosis/diagnosis.h"
 #include "tracing/analysis/findings.h"
 #include "tracing/analysis/headline.h"
 #include "tracing/analysis/kernel_table.h"
@@ -31,6 +32,15 @@ struct RankAnalysis {
     std::array<Window, kSpanClassCount> longest{}; ///< by label: evidence to show
 };
 
+/// A checkpoint that a rank could not write, or found damaged.
+struct CheckpointTrouble {
+    std::int32_t rank = 0;
+    std::int64_t step = 0;
+    bool isDamage = false; ///< else: could not be written
+    Window window;
+    std::string text; ///< as the rank said
+};
+
 /// Everything that the report and the overview show. A value: computed on a worker thread, handed over as it is.
 struct RunAnalysis {
     RunFacts facts;
@@ -42,6 +52,8 @@ struct RunAnalysis {
     std::vector<RankAnalysis> ranks; ///< by rank
     TimeSplit total; ///< sum over ranks
     std::vector<Lateness> late; ///< ranks that others wait for, by cost
+    std::vector<diagnosis::Diagnosis> diagnoses; ///< of the whole run: what goes wrong in one place
+    std::vector<CheckpointTrouble> checkpointTroubles; ///< checkpoints that could not be written or read
     std::vector<Saving> savings; ///< of the steps that count when nobody asks for others
     std::int64_t savingSteps = 0; ///< steps that the savings are spread over; 0: the run has none
     std::vector<CollectiveRow> collectives;

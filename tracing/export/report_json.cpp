@@ -135,6 +135,8 @@ void writeFindings(JsonWriter& json, const RunAnalysis& run)
         json.member("begin_ns", finding.evidence.beginNs);
         json.member("end_ns", finding.evidence.endNs);
         json.member("cost_share", finding.costShare);
+        json.member("cause", finding.cause);
+        json.member("stage", finding.stage);
         json.member("action", finding.action);
         json.member("gain", finding.gain);
         json.member("certainty", finding.certainty);
