@@ -33,8 +33,7 @@ Checkpointer::Checkpointer(const Settings& settings, const State& state, Communi
     , communicator_(communicator)
     , world_(world)
     , recorder_(recorder)
-    , names_{ .save = recorder.name("checkpoint"),
-        .restore = recorder.name("restore") }
+    , names_{ .save = recorder.name("checkpoint"), .restore = recorder.name("restore") }
 {
 }
 

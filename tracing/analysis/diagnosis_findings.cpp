@@ -62,7 +62,8 @@ Status readCheckpointTroubles(TraceReader& reader, RunAnalysis& run)
 
 std::string rankOrStage(const Diagnosis& diagnosis)
 {
-    return diagnosis.stage ? fmt::format("Stage {}", *diagnosis.stage) : fmt::format("Rank {}", diagnosis.ranks.front());
+    return diagnosis.stage ? fmt::format("Stage {}", *diagnosis.stage)
+                           : fmt::format("Rank {}", diagnosis.ranks.front());
 }
 
 std::string stepsText(const Diagnosis& diagnosis)
@@ -129,7 +130,8 @@ std::string textOf(const RunAnalysis& run, const Diagnosis& diagnosis, std::int6
         text += fmt::format(" · others wait {} for it", timeText(waitNs));
     if (diagnosis.trouble == Trouble::Stall || diagnosis.trouble == Trouble::Pause)
         text += " · it was not ready to run in that time, so no other program took its core";
-    return text + fmt::format(" · {} of all {}", shareText(run.shareOf(diagnosis.excessNs + waitNs)), run.capacityWord());
+    return text
+        + fmt::format(" · {} of all {}", shareText(run.shareOf(diagnosis.excessNs + waitNs)), run.capacityWord());
 }
 
 Finding findingOf(const RunAnalysis& run, const Diagnosis& diagnosis)

@@ -40,6 +40,7 @@ std::optional<Stretch> strongestStretch(std::span<const double> evidence, double
 std::optional<Stretch> raisedStretch(std::span<const double> values, double times)
 {
     std::optional<Stretch> best;
+    double bar = 0;
     const std::vector<std::size_t> cuts = cutsOf(values.size());
     for (std::size_t a = 0; a < cuts.size(); ++a) {
         for (std::size_t b = a + 1; b < cuts.size(); ++b) {
@@ -55,10 +56,17 @@ std::optional<Stretch> raisedStretch(std::span<const double> values, double time
             if (low <= times * high || low <= 0)
                 continue;
             const double score = std::log(low / std::max(high, 1.0)) * std::sqrt(static_cast<double>(end - first));
-            if (!best || score > best->score)
+            if (!best || score > best->score) {
                 best = Stretch{ first, end - 1, score };
+                bar = times * high;
+            }
         }
     }
+    // A tenth of it may lie lower; not at its ends.
+    while (best && best->size() > 1 && values[best->first] <= bar)
+        ++best->first;
+    while (best && best->size() > 1 && values[best->last] <= bar)
+        --best->last;
     return best;
 }
 

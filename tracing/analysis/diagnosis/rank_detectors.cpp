@@ -122,14 +122,24 @@ std::optional<Diagnosis> lossOf(Trouble trouble, std::int32_t rank, Steps steps,
     return diagnosis;
 }
 
-/// Not on a core although none was missing: the part of `ns` of a rank's gaps and stalls that the run queue does not
-/// explain.
-double asleepNs(const RankStep& rank, std::int64_t part)
+/// Not on a core although none was missing: what of a rank's gaps and stalls the run queue does not explain.
+double asleepNs(const RankStep& rank)
 {
-    const std::int64_t lost = rank.idleNs + rank.offCoreNs;
-    if (!rank.queueNs || lost <= 0)
-        return 0;
-    return ns(std::max<std::int64_t>(0, lost - *rank.queueNs)) * ns(part) / ns(lost);
+    return rank.queueNs ? ns(std::max<std::int64_t>(0, rank.idleNs + rank.offCoreNs - *rank.queueNs)) : 0;
+}
+
+/// Whether the rank's gaps account for at least half of what it sleeps in those steps.
+bool sleepsInGaps(Steps steps, const Diagnosis& diagnosis)
+{
+    double gaps = 0, asleep = 0;
+    for (const StepMeasures& step : steps) {
+        const RankStep* own = find(step, diagnosis.ranks.front());
+        if (!own || step.step < diagnosis.firstStep || step.step > diagnosis.lastStep)
+            continue;
+        gaps += ns(own->idleNs);
+        asleep += asleepNs(*own);
+    }
+    return 2 * gaps >= asleep;
 }
 
 } // namespace
@@ -222,12 +232,12 @@ std::vector<Diagnosis> pausesAndStalls(Steps steps)
 {
     std::vector<Diagnosis> found;
     for (const std::int32_t rank : ranksOf(steps)) {
-        const auto pause = [](const RankStep& own) { return asleepNs(own, own.idleNs); };
-        if (auto diagnosis = lossOf(Trouble::Pause, rank, steps, pause, 4, kEnoughPauses))
-            found.push_back(std::move(*diagnosis));
-        const auto stall = [](const RankStep& own) { return asleepNs(own, own.offCoreNs); };
-        if (auto diagnosis = lossOf(Trouble::Stall, rank, steps, stall, 4, kEnoughPauses))
-            found.push_back(std::move(*diagnosis));
+        auto diagnosis = lossOf(Trouble::Stall, rank, steps, asleepNs, 4, kEnoughPauses);
+        if (!diagnosis)
+            continue;
+        if (sleepsInGaps(steps, *diagnosis))
+            diagnosis->trouble = Trouble::Pause;
+        found.push_back(std::move(*diagnosis));
     }
     return found;
 }

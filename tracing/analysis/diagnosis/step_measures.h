@@ -10,8 +10,8 @@
 
 namespace rankscope::tracing::diagnosis {
 
-// What the detectors look at: a few numbers a rank and step, so that a step that has just ended costs time in proportion
-// to its own rows, and a run of any length fits in memory.
+// What the detectors look at: a few numbers a rank and step, so that a step that has just ended costs time in
+// proportion to its own rows, and a run of any length fits in memory.
 
 /// Launches of one kernel in one step of one rank.
 struct KernelSum {

@@ -87,8 +87,8 @@ private:
 
     Open* at(std::int64_t time)
     {
-        auto next = std::ranges::upper_bound(
-            open_, time, {}, [](const Open& open) { return open.step->window.beginNs; });
+        auto next
+            = std::ranges::upper_bound(open_, time, {}, [](const Open& open) { return open.step->window.beginNs; });
         if (next == open_.begin() || time >= (next - 1)->step->window.endNs)
             return nullptr;
         return &*(next - 1);
@@ -101,8 +101,8 @@ private:
             return reader_.visit<Kernel>(
                 lane.id, window_, [&](std::span<const Kernel> rows) { return addKernels(rows); });
         case LaneKind::Communication:
-            return reader_.visit<CollectivePart>(lane.id, window_,
-                [&](std::span<const CollectivePart> rows) { return addParts(lane, rows); });
+            return reader_.visit<CollectivePart>(
+                lane.id, window_, [&](std::span<const CollectivePart> rows) { return addParts(lane, rows); });
         case LaneKind::Copy:
             return reader_.visit<Copy>(lane.id, window_, [&](std::span<const Copy> rows) {
                 for (const Copy& row : rows)
@@ -110,8 +110,7 @@ private:
                 return true;
             });
         case LaneKind::Host:
-            return reader_.visit<Range>(
-                lane.id, window_, [&](std::span<const Range> rows) { return addRanges(rows); });
+            return reader_.visit<Range>(lane.id, window_, [&](std::span<const Range> rows) { return addRanges(rows); });
         case LaneKind::Counter:
             if (lane.name == kQueueCounter)
                 return readQueue(lane);
@@ -223,8 +222,8 @@ private:
 
     void addFlight(const Route& route, std::int64_t began, std::int64_t ns)
     {
-        const auto next = std::ranges::upper_bound(
-            steps_, began, {}, [](const StepMeasures& step) { return step.window.beginNs; });
+        const auto next
+            = std::ranges::upper_bound(steps_, began, {}, [](const StepMeasures& step) { return step.window.beginNs; });
         if (next == steps_.begin() || began >= (next - 1)->window.endNs)
             return;
         Flight& flight = (next - 1)->flights[route];
@@ -248,9 +247,9 @@ std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t 
         step.step = row.step;
         step.attempt = row.attempt;
         const Window own{ row.beginNs, row.endNs };
-        step.window = step.ranks.empty() ? own
-                                         : Window{ std::min(step.window.beginNs, own.beginNs),
-                                               std::max(step.window.endNs, own.endNs) };
+        step.window = step.ranks.empty()
+            ? own
+            : Window{ std::min(step.window.beginNs, own.beginNs), std::max(step.window.endNs, own.endNs) };
         RankStep rank;
         rank.rank = row.rank;
         rank.window = own;
