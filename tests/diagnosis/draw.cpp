@@ -74,9 +74,9 @@ void addLasting(Faults& faults, const std::string& kind, int rank, int step, Dra
         faults.set("ms", fmt::format("{}", draw.between(8, 20)));
     if (kind == "host_pause")
         faults.set("ms", fmt::format("{}", draw.between(20, 40))).set("every_ms", fmt::format("{}", draw.between(50, 90)));
-    if (kind == "slow_link") // about 60 to 120 ms a sum of gradients, 26 to 52 ms a message
+    if (kind == "slow_link") // some 100 to 200 ms a sum of gradients or a message: well above what a busy machine adds
         faults.set("to", fmt::format("{}", 1 - rank))
-            .set("gbit_s", isPipeline ? (draw.coin() ? "0.01" : "0.02") : (draw.coin() ? "0.06" : "0.12"));
+            .set("gbit_s", isPipeline ? (draw.coin() ? "0.004" : "0.006") : (draw.coin() ? "0.04" : "0.07"));
 }
 
 std::vector<std::string> failing(const Layout& layout)

@@ -11,6 +11,11 @@ namespace {
 /// How much longer than before an exchange must take, and how much of a calm step that has to cost.
 constexpr double kTimes = 1.5;
 constexpr double kWorthSaying = 0.05;
+/// Smaller exchanges (losses, norms) say nothing about a link's rate, but everything about how long a rank that is ready
+/// takes to get a core on this machine.
+constexpr std::int64_t kLeastBytes = 4096;
+/// How far above that noise an exchange must be: sender and receiver may each miss a core a few times.
+constexpr double kAboveNoise = 3;
 
 double ns(std::int64_t value) { return static_cast<double>(value); }
 
@@ -36,6 +41,19 @@ std::int64_t excessOf(Steps steps, const Route& route, const Stretch& stretch, d
     return static_cast<std::int64_t>(excess);
 }
 
+/// Spread of the small collectives' flights in these steps.
+double noiseNs(Steps steps, const Stretch& stretch)
+{
+    std::vector<double> small;
+    for (std::size_t i = stretch.first; i <= stretch.last; ++i) {
+        for (const auto& [route, flight] : steps[i].flights) {
+            if (route.bytes < kLeastBytes && !isPointToPoint(route.op))
+                small.push_back(ns(flight.leastNs));
+        }
+    }
+    return quantile(small, 0.75) - quantile(small, 0.1);
+}
+
 std::optional<Diagnosis> slowRoute(Steps steps, const Route& route)
 {
     const std::vector<double> least = leastFlights(steps, route);
@@ -47,7 +65,7 @@ std::optional<Diagnosis> slowRoute(Steps steps, const Route& route)
     std::vector<double> outside(least.begin(), least.begin() + static_cast<std::ptrdiff_t>(stretch->first));
     outside.insert(outside.end(), least.begin() + static_cast<std::ptrdiff_t>(stretch->last) + 1, least.end());
     const double usual = quantile(std::move(outside), 0.5), now = quantile(std::move(inside), 0.5);
-    if (now - usual < kWorthSaying * calmStepNs(steps))
+    if (now - usual < std::max(kWorthSaying * calmStepNs(steps), kAboveNoise * noiseNs(steps, *stretch)))
         return std::nullopt;
     Diagnosis diagnosis;
     diagnosis.trouble = Trouble::SlowLink;
@@ -67,8 +85,10 @@ std::vector<Diagnosis> slowLinks(Steps steps)
 {
     std::set<Route> routes;
     for (const StepMeasures& step : steps) {
-        for (const auto& [route, flight] : step.flights)
-            routes.insert(route);
+        for (const auto& [route, flight] : step.flights) {
+            if (route.bytes >= kLeastBytes)
+                routes.insert(route);
+        }
     }
     std::vector<Diagnosis> found;
     for (const Route& route : routes) {

@@ -12,8 +12,8 @@ namespace rankscope::tracing::diagnosis {
 namespace {
 
 constexpr std::size_t kStepsAtOnce = 64;
-/// Smaller exchanges (losses, norms) say nothing about a link's rate.
-constexpr std::int64_t kLeastBytes = 4096;
+/// A receiver that found its message there did not see how long it was under way.
+constexpr std::int64_t kAtOnceNs = 50'000;
 constexpr std::string_view kQueueCounter = "ready to work without a core";
 
 /// The kernels of one rank and step by signature, until their quartiles are known.
@@ -145,8 +145,7 @@ private:
     {
         for (const CollectivePart& row : rows) {
             addBusy({ row.beginNs, row.endNs });
-            if (row.bytes >= kLeastBytes)
-                instances_[row.instance].push_back({ lane.rank, row, lane.dimension });
+            instances_[row.instance].push_back({ lane.rank, row, lane.dimension });
         }
         return true;
     }
@@ -204,6 +203,12 @@ private:
             Route route{ parts[0].part.op, parts[0].dimension, parts[0].part.bytes, {} };
             std::int64_t began = std::numeric_limits<std::int64_t>::min(), ended = began;
             const bool isMessage = isPointToPoint(route.op);
+            const bool wasThere = std::ranges::any_of(parts, [](const Entered& entered) {
+                return entered.part.op == CollectiveOp::Receive
+                    && entered.part.endNs - entered.part.beginNs < kAtOnceNs;
+            });
+            if (wasThere)
+                continue;
             for (const Entered& entered : parts) {
                 const bool sends = entered.part.op == CollectiveOp::Send;
                 if (!isMessage || sends)
