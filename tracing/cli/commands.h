@@ -21,6 +21,7 @@ enum ExitCode {
 struct TrainArguments {
     std::string config; ///< empty: defaults
     std::string out; ///< empty: the first free of run.rsdb, run-2.rsdb, ...
+    std::string rules; ///< thresholds to register with the run; empty: none
     bool json = false; ///< the ranks' JSON lines, also on a terminal
     std::vector<std::string> overrides; ///< "key=value"
 };
@@ -65,6 +66,14 @@ struct LedgerArguments {
     std::string by; ///< "rank,step,leaf", some of them, or empty
 };
 int ledgerCommand(const LedgerArguments& arguments);
+
+struct CheckArguments {
+    std::string file;
+    std::string rules;
+    std::string junit; ///< file for JUnit's XML; empty: none
+    std::string markdown; ///< file for a Markdown summary; empty: none
+};
+int checkCommand(const CheckArguments& arguments);
 
 struct WhatIfArguments {
     std::string file;

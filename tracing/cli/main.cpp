@@ -1,3 +1,4 @@
+#include "tracing/analysis/check/metrics.h"
 #include "tracing/analysis/what_if.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/terminal.h"
@@ -29,6 +30,10 @@ void addTrain(CLI::App& app, TrainArguments& arguments, Chosen& chosen)
     command->add_option("--config", arguments.config, "Configuration (TOML)")->type_name("F.toml");
     command->add_option("--out", arguments.out, "Where the run goes; a run file of that name is replaced")
         ->type_name("run.rsdb");
+    command
+        ->add_option("--rules", arguments.rules,
+            "Thresholds that the run is started with, for rankscope check: kept in the file with their SHA-256")
+        ->type_name("F.toml");
     command->add_flag("--json", arguments.json, "One JSON line a step on standard output, also on a terminal");
     command->add_option("settings", arguments.overrides, "Settings that override the configuration's")
         ->type_name("key=value ...");
@@ -115,6 +120,24 @@ void addLedger(CLI::App& app, LedgerArguments& arguments, Chosen& chosen)
     command->callback([&] { chosen = [&] { return ledgerCommand(arguments); }; });
 }
 
+void addCheck(CLI::App& app, CheckArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "check", "Holds a run against thresholds; ends with 1 where one is broken",
+        "rankscope train --config samples/quickstart.toml --out run.rsdb --rules samples/rules.toml\n"
+        "  rankscope check run.rsdb --rules samples/rules.toml --junit check.xml");
+    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command
+        ->add_option("--rules", arguments.rules,
+            "[[rule]] tables with name, metric, at_most or at_least, and if wanted steps = \"A:B\", owner, and "
+            "held_out = true for steps that are looked at once. Metrics:\n"
+                + metricHelp())
+        ->type_name("F.toml")
+        ->required();
+    command->add_option("--junit", arguments.junit, "Writes the result as JUnit's XML")->type_name("F.xml");
+    command->add_option("--markdown", arguments.markdown, "Writes a summary in Markdown")->type_name("F.md");
+    command->callback([&] { chosen = [&] { return checkCommand(arguments); }; });
+}
+
 void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "what-if", "Replays a run with changes and predicts the time of a step",
@@ -195,6 +218,7 @@ int run(int argc, char** argv)
     InfoArguments info;
     ReportArguments report;
     LedgerArguments ledger;
+    CheckArguments check;
     WhatIfArguments whatIf;
     SqlArguments sql;
     ExportArguments exported;
@@ -206,6 +230,7 @@ int run(int argc, char** argv)
     addInfo(app, info, chosen);
     addReport(app, report, chosen);
     addLedger(app, ledger, chosen);
+    addCheck(app, check, chosen);
     addWhatIf(app, whatIf, chosen);
     addSql(app, sql, chosen);
     addExport(app, exported, chosen);

@@ -1,3 +1,4 @@
+#include "tracing/analysis/check/rules.h"
 #include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/launch/child.h"
@@ -11,6 +12,7 @@
 #include "tracing/cli/training.h"
 #include "tracing/collector/collector.h"
 #include "tracing/model/shell_quote.h"
+#include "tracing/record/facts_file.h"
 #include "tracing/store/trace_reader.h"
 
 #include <fmt/format.h>
@@ -110,6 +112,7 @@ struct Preparation {
     RunPlan plan;
     Machine machine;
     fs::path out;
+    std::optional<Rules> rules;
 };
 
 Result<Preparation> prepare(const TrainArguments& arguments)
@@ -126,6 +129,12 @@ Result<Preparation> prepare(const TrainArguments& arguments)
     ready.plan = *plan;
     if (const Status good = checkPlan(ready.plan); !good)
         return good.error();
+    if (!arguments.rules.empty()) {
+        auto rules = readRules(arguments.rules);
+        if (!rules)
+            return rules.error();
+        ready.rules = std::move(*rules);
+    }
     if (!ready.machine.mpirun)
         return Error("mpirun is not in PATH; install the package openmpi-bin");
     auto out = chooseOutput(arguments.out);
@@ -177,6 +186,13 @@ void sayHowItEnded(
         bytesText(static_cast<std::int64_t>(fs::file_size(ready.out, ignored))), file, file));
 }
 
+/// Into the run's provenance before anything is known of it.
+Status registerRules(const Rules& rules, const fs::path& sessionDir)
+{
+    const Status text = appendJobFact(sessionDir.string(), ProvenanceFact{ std::string(kRulesKey), rules.text });
+    return text ? appendJobFact(sessionDir.string(), ProvenanceFact{ std::string(kRulesHashKey), rules.hash }) : text;
+}
+
 int trainInSession(const TrainArguments& arguments, const Preparation& ready, const fs::path& sessionDir)
 {
     auto older = OlderRun::setAside(ready.out);
@@ -187,6 +203,10 @@ int trainInSession(const TrainArguments& arguments, const Preparation& ready, co
     Training training({ mpiCall(ready.plan, ready.machine, sessionDir, ready.program, configWords(arguments)),
         collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps, ready.plan.restarts,
         ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0, [&older] { older->drop(); } });
+    if (const Status good = ready.rules ? registerRules(*ready.rules, sessionDir) : Status(Done{}); !good) {
+        sayError(good.error().message());
+        return kOwnFault;
+    }
     if (const Status good = training.prepare(); !good) {
         sayError(good.error().message());
         return kOwnFault;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "tracing/analysis/step_series.h"
+#include "tracing/model/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope::tracing {
+
+/// A threshold for a finished run.
+struct Rule {
+    std::string name;
+    std::string metric; ///< one of metricHelp()'s
+    std::optional<double> atMost;
+    std::optional<double> atLeast;
+    std::optional<StepRange> steps; ///< none: those that count when nobody asks
+    bool heldOut = false; ///< looked at once
+    std::string owner; ///< who is told
+};
+
+/// Where a run file keeps the rules that it was started with: the file's text and its SHA-256.
+inline constexpr std::string_view kRulesKey = "rules.text";
+inline constexpr std::string_view kRulesHashKey = "rules.sha256";
+
+struct Rules {
+    std::string text; ///< of the file
+    std::string hash; ///< of the text
+    std::string owner; ///< of rules that name none
+    std::vector<Rule> rules;
+};
+
+/// TOML: `owner` and one [[rule]] a threshold with name, metric, at_most or at_least or both, and optionally steps
+/// ("A:B"), held_out and owner. An unknown key or metric is refused in one line that names it.
+Result<Rules> parseRules(const std::string& text);
+Result<Rules> readRules(const std::string& path);
+
+} // namespace rankscope::tracing
