@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bin=build/bench/bin
-steps=${RS_BENCH_STEPS:-100}
+steps=${RS_BENCH_STEPS:-40}
 names=("$@")
 
 is_wanted() {
