@@ -281,15 +281,14 @@ Result<CollectSummary> Collecting::finish()
     return summary_;
 }
 
-/// Tries to leave word of the loss in the file: a few bytes may fit, and a person may have made room.
+/// Tries to leave word of the loss in the file: a few bytes may fit, and a person may have made room. If not, it is
+/// said no second time that the disk is full.
 Status Collecting::finishBroken()
 {
-    auto writer = TraceWriter::open(target_.workPath(), TraceWriter::Mode::Resume);
-    if (!writer)
-        return writer.error();
-    const Loss loss{ "recording stopped", static_cast<std::int64_t>(summary_.dropped), broken_->message() };
-    if (const Status added = writer->addLoss(loss); !added)
-        return added;
+    if (auto writer = TraceWriter::open(target_.workPath(), TraceWriter::Mode::Resume)) {
+        const Loss loss{ "recording stopped", static_cast<std::int64_t>(summary_.dropped), broken_->message() };
+        static_cast<void>(writer->addLoss(loss));
+    }
     return target_.deliver();
 }
 
