@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -61,6 +62,8 @@ TEST_P(Kill, OfARankLeavesAFileThatReadsToTheEnd)
     startAndWait(run);
     const auto ranks = run.ranks();
     ASSERT_EQ(ranks.size(), 2U);
+    const auto session = run.session();
+    ASSERT_TRUE(std::filesystem::exists(session));
     const auto moment = utcNow();
     kill(ranks.at(std::uniform_int_distribution<>(0, 1)(random_)), SIGKILL);
 
@@ -73,6 +76,7 @@ TEST_P(Kill, OfARankLeavesAFileThatReadsToTheEnd)
     EXPECT_TRUE(state.finished);
     expectRecordedUntil(state, moment);
     EXPECT_TRUE(run.everyone().empty());
+    EXPECT_FALSE(std::filesystem::exists(session)) << "rings or Open MPI's shared memory stay in memory";
 }
 
 TEST_P(Kill, OfTheCollectorIsHealedByTheLauncher)
@@ -98,6 +102,8 @@ TEST_P(Kill, OfTheLauncherEndsTheRanksAndLeavesAWholeFile)
 {
     TrainingRun run;
     startAndWait(run);
+    const auto session = run.session();
+    ASSERT_TRUE(std::filesystem::exists(session));
     const auto moment = utcNow();
     run.launcher().signal(SIGKILL);
     run.finish();
@@ -110,6 +116,7 @@ TEST_P(Kill, OfTheLauncherEndsTheRanksAndLeavesAWholeFile)
     EXPECT_EQ(state.integrity, "ok");
     EXPECT_TRUE(state.finished);
     expectRecordedUntil(state, moment);
+    EXPECT_FALSE(std::filesystem::exists(session)) << "rings or Open MPI's shared memory stay in memory";
 }
 
 INSTANTIATE_TEST_SUITE_P(AtARandomMoment, Kill, testing::Range(0, 3));

@@ -40,6 +40,9 @@ milliseconds pauseAfter(const RunSession::PassResult& pass, Clock::duration sinc
     return std::max(kShortestPause, milliseconds(static_cast<milliseconds::rep>(std::min(pauseMs, longestMs))));
 }
 
+/// Of Open MPI's ranks, which the launcher tells to put it into the session directory.
+bool isSharedMemory(const fs::path& path) { return path.filename().string().starts_with("vader_segment."); }
+
 std::string overPath(const std::string& sessionDir) { return sessionDir + "/over"; }
 
 /// One collector a session. The lock goes with the process, also when it is killed.
@@ -99,6 +102,7 @@ private:
     Result<CollectSummary> finish();
     Status finishBroken();
     std::vector<std::string> ringsAndFacts() const;
+    std::vector<std::string> filesThat(const std::function<bool(const fs::path&)>& are) const;
     void removeSession(const std::vector<std::string>& files) const;
 
     const CollectOptions& options_;
@@ -294,10 +298,17 @@ Status Collecting::finishBroken()
 
 std::vector<std::string> Collecting::ringsAndFacts() const
 {
-    std::vector<std::string> files = rings_;
+    std::vector<std::string> files = filesThat([](const fs::path& path) { return path.extension() == kFactsSuffix; });
+    files.insert(files.end(), rings_.begin(), rings_.end());
+    return files;
+}
+
+std::vector<std::string> Collecting::filesThat(const std::function<bool(const fs::path&)>& are) const
+{
+    std::vector<std::string> files;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(options_.sessionDir, error)) {
-        if (entry.path().extension() == ".facts")
+        if (are(entry.path()))
             files.push_back(entry.path().string());
     }
     return files;
@@ -310,6 +321,9 @@ void Collecting::removeSession(const std::vector<std::string>& files) const
         fs::remove(file, error);
     for (const char* file : { "clock", "target", "commands", "over", "collector.lock" })
         fs::remove(options_.sessionDir + "/" + file, error);
+    // Shared memory of ranks that were killed: Open MPI removes it only when they end in peace.
+    for (const std::string& file : filesThat([](const fs::path& path) { return isSharedMemory(path); }))
+        fs::remove(file, error);
     const std::string spill = spillDir(options_.sessionDir);
     if (fs::is_symlink(spill, error)) {
         const fs::path target = fs::read_symlink(spill, error);

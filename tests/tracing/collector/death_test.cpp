@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -327,6 +328,16 @@ TEST(Death, AFullDiskStopsRecordingInOneMessageAndTheJobGoesOn)
         EXPECT_EQ(valueOf(*reader, "PRAGMA integrity_check"), "ok");
     }
     umount2(disk.c_str(), MNT_DETACH);
+}
+
+TEST(Death, SharedMemoryOfKilledRanksGoesWithTheirSession)
+{
+    const JobFolder folder;
+    std::ofstream(folder.session() + "/vader_segment.host.0.2c3e0001.1") << "left by a killed rank";
+    ASSERT_TRUE(joined(inChild([&] { SmallRank{ .session = folder.session(), .worldSize = 1 }.record(); })));
+    const auto summary = collectAll(folder);
+    ASSERT_TRUE(summary) << summary.error().message();
+    EXPECT_FALSE(std::filesystem::exists(folder.session()));
 }
 
 TEST(Death, ACollectorThatIsStoppedWhileRanksRecordLeavesTheRunToTheNext)

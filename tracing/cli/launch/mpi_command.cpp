@@ -55,6 +55,10 @@ ProgramCall mpiCall(const RunPlan& plan, const Machine& machine, const std::file
     call.environment = { { "RANKSCOPE_SESSION", sessionDir.string() },
         { "OMP_NUM_THREADS", fmt::format("{}", plan.threads) }, coresVariable(machine),
         { "RANKSCOPE_RUN", sessionDir.filename().string() }, { "RANKSCOPE_ATTEMPT", fmt::format("{}", attempt) } };
+    // Open MPI's shared memory lies beside the rings and goes with them, also when mpirun is killed. Where the session
+    // is on a disk, it stays where Open MPI puts it.
+    if (sessionDir.string().starts_with("/dev/shm/"))
+        call.environment.emplace_back("OMPI_MCA_btl_vader_backing_directory", sessionDir.string());
     if (machine.isRoot) {
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
         call.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

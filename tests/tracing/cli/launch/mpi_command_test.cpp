@@ -98,6 +98,14 @@ TEST(MpiCall, TellsTheRanksSessionThreadsAndCores)
     EXPECT_TRUE(hasVariable(call, "RANKSCOPE_ATTEMPT", "0"));
 }
 
+TEST(MpiCall, SharedMemoryLiesWithTheSessionUnlessThatIsOnADisk)
+{
+    const char* variable = "OMPI_MCA_btl_vader_backing_directory";
+    const auto onDisk = mpiCall(planOf(2, 1), machineWith(2), "/tmp/session", "/bin/rankscope-train", {});
+    EXPECT_TRUE(hasVariable(callOf(planOf(2, 1), machineWith(2)), variable, "/dev/shm/session"));
+    EXPECT_FALSE(hasVariable(onDisk, variable, "/tmp/session"));
+}
+
 TEST(MpiCall, OnlyRootNeedsTheTwoVariables)
 {
     Machine machine = machineWith(2);
