@@ -55,7 +55,10 @@ Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult&
         operations += input.ranks[r].compute.size() + input.ranks[r].parts.size() + input.ranks[r].copies.size();
     }
     canReplay_ = operations > 0 && operations <= kMostOperations;
-    if (canReplay_)
+    // Without a change a replay gives the recorded times: where they are known it need not run.
+    for (const Window& stretch : counted_)
+        baselineNs_ += stretch.durationNs();
+    if (canReplay_ && counted_.empty())
         baselineNs_ = of({}).predictedNs;
 }
 

@@ -2,9 +2,13 @@
 
 #include "tracing/analysis/diagnosis_findings.h"
 #include "tracing/analysis/ledger/compute_share.h"
+#include "tracing/analysis/ledger/ledger.h"
 #include "tracing/analysis/ledger/ledger_rows.h"
 #include "tracing/analysis/load.h"
+#include "tracing/analysis/run_analysis_pack.h"
 #include "tracing/model/interval.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -223,7 +227,8 @@ Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& optio
     return ledger;
 }
 
-Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const AnalysisOptions& options)
+/// What is known before any row is read.
+Status begin(RunAnalysis& run, TraceReader& reader, const AnalysisOptions& options)
 {
     auto facts = loadFacts(reader);
     if (!facts)
@@ -232,9 +237,12 @@ Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const Analy
     if (const auto chosen = chooseWindow(run, options); !chosen)
         return chosen.error();
     run.stepStats = stepStats(run.steps);
-    auto ledger = analyseRanks(reader, options, run);
-    if (!ledger)
-        return ledger.error();
+    return Done{};
+}
+
+/// What is made of the figures.
+Status finish(RunAnalysis& run, TraceReader& reader)
+{
     if (const auto diagnosed = addDiagnoses(reader, run); !diagnosed)
         return diagnosed.error();
     auto series = loadSeries(reader, run.facts);
@@ -243,7 +251,33 @@ Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const Analy
     run.series = std::move(*series);
     run.findings = findings(run);
     run.headline = headline(run);
-    return ledger;
+    return Done{};
+}
+
+constexpr std::string_view kName = "report";
+constexpr int kVersion = 1000 * ledger::kLedgerVersion + kAnalysisVersion;
+
+std::string keyOf(const RunAnalysis& run)
+{
+    return run.counted ? fmt::format("steps {}:{}", run.counted->first, run.counted->last) : std::string("run");
+}
+
+/// The figures as they were kept when the same was asked for before; of a finished run only.
+Status countOrRecall(RunAnalysis& run, TraceReader& reader, const AnalysisOptions& options)
+{
+    // Windows are dragged by the hundred: they are not worth their place in the file.
+    const bool isFinal = run.facts.run.finished && !options.window;
+    if (isFinal) {
+        const auto before = reader.kept(kName, kVersion, keyOf(run));
+        if (before && unpackFigures(*before, run))
+            return Done{};
+    }
+    const auto ledger = analyseRanks(reader, options, run);
+    if (!ledger)
+        return ledger.error();
+    if (isFinal)
+        reader.keep(kName, kVersion, keyOf(run), packedFigures(run));
+    return Done{};
 }
 
 } // namespace
@@ -251,17 +285,25 @@ Result<LedgerRun> analyseInto(RunAnalysis& run, TraceReader& reader, const Analy
 Result<RunAnalysis> analyse(TraceReader& reader, const AnalysisOptions& options)
 {
     RunAnalysis run;
-    if (const auto ledger = analyseInto(run, reader, options); !ledger)
-        return ledger.error();
+    if (const Status begun = begin(run, reader, options); !begun)
+        return begun.error();
+    if (const Status counted = countOrRecall(run, reader, options); !counted)
+        return counted.error();
+    if (const Status finished = finish(run, reader); !finished)
+        return finished.error();
     return run;
 }
 
 Result<AnalysedRun> analyseWithLedger(TraceReader& reader, const AnalysisOptions& options)
 {
     AnalysedRun run;
-    auto ledger = analyseInto(run.analysis, reader, options);
+    if (const Status begun = begin(run.analysis, reader, options); !begun)
+        return begun.error();
+    auto ledger = analyseRanks(reader, options, run.analysis);
     if (!ledger)
         return ledger.error();
+    if (const Status finished = finish(run.analysis, reader); !finished)
+        return finished.error();
     run.lanes = ledgerLanes(*ledger, run.analysis.facts.window);
     run.ledger = std::move(ledger->summary);
     return run;

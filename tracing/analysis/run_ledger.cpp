@@ -3,8 +3,10 @@
 #include "tracing/analysis/ledger/ledger.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace rankscope::tracing {
 
@@ -44,6 +46,27 @@ std::optional<Prediction> savingOfLeaf(const LeafKey& leaf, const Remedies& reme
     default:
         return std::nullopt;
     }
+}
+
+/// Replays know nothing of each other: some run at once, few enough that their graphs fit in memory.
+std::vector<std::optional<Prediction>> predictedTogether(const std::vector<Saving>& wanted, const Remedies& remedies)
+{
+    constexpr unsigned kAtOnce = 4;
+    std::vector<std::optional<Prediction>> predictions(wanted.size());
+    std::atomic<std::size_t> next{ 0 };
+    const auto work = [&] {
+        for (std::size_t i = 0; (i = next.fetch_add(1)) < wanted.size();) {
+            predictions[i] = wanted[i].leaf ? savingOfLeaf(*wanted[i].leaf, remedies)
+                                            : remedies.withoutCause(*wanted[i].culprit, wanted[i].cause);
+        }
+    };
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < std::min(kAtOnce, std::thread::hardware_concurrency()); ++i)
+        helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers)
+        helper.join();
+    return predictions;
 }
 
 /// Who makes others wait, by what, most first.
@@ -127,19 +150,23 @@ void addSavings(RunLedger& run, const Remedies& remedies)
 {
     if (!remedies.canReplay())
         return;
+    std::vector<Saving> wanted;
     for (const ledger::LedgerTotal& total : run.totals) {
-        if (total.ns <= 0)
-            continue;
-        if (const auto prediction = savingOfLeaf(total.leaf, remedies))
-            run.savings.push_back({ total.leaf, std::nullopt, "", *prediction });
+        if (total.ns > 0)
+            wanted.push_back({ total.leaf, std::nullopt, "", {} });
     }
-    std::size_t replayed = 0;
+    std::size_t culprits = 0;
     for (const auto& [ns, who] : culpritsOf(run)) {
-        if (replayed == kCulpritsReplayed || 100 * ns < run.capacityNs)
+        if (culprits++ == kCulpritsReplayed || 100 * ns < run.capacityNs)
             break;
-        if (const auto prediction = remedies.withoutCause(who.first, who.second))
-            run.savings.push_back({ std::nullopt, who.first, who.second, *prediction });
-        ++replayed;
+        wanted.push_back({ std::nullopt, who.first, who.second, {} });
+    }
+    const auto predictions = predictedTogether(wanted, remedies);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!predictions[i])
+            continue;
+        wanted[i].prediction = *predictions[i];
+        run.savings.push_back(std::move(wanted[i]));
     }
 }
 

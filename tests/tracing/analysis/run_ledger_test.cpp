@@ -5,6 +5,7 @@
 #include "tracing/analysis/ledger/ledger.h"
 #include "tracing/analysis/load.h"
 #include "tracing/analysis/run_analysis.h"
+#include "tracing/analysis/run_analysis_pack.h"
 #include "tracing/analysis/what_if.h"
 
 #include <gtest/gtest.h>
@@ -213,6 +214,50 @@ TEST_F(RunLedgerOfAFile, WhatIfRefusesWhatItDoesNotUnderstand)
         const std::vector<std::string> changes{ change };
         EXPECT_FALSE(whatIf(*run, facts, changes)) << change;
     }
+}
+
+TEST_F(RunLedgerOfAFile, AReportAskedForAgainHasTheSameFigures)
+{
+    auto reader = TraceReader::open(twoSteps(1e9));
+    const auto first = analyse(*reader);
+    ASSERT_TRUE(first);
+    const int version = 1000 * ledger::kLedgerVersion + kAnalysisVersion;
+    ASSERT_TRUE(reader->kept("report", version, "steps 0:1"));
+    const auto again = analyse(*reader);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(packedFigures(*again), packedFigures(*first));
+    EXPECT_EQ(again->total, first->total);
+    EXPECT_EQ(again->usefulFlops, first->usefulFlops);
+    ASSERT_EQ(again->kernels.size(), 1U);
+    EXPECT_EQ(again->kernels[0].name, "matmul");
+    ASSERT_EQ(again->findings.size(), first->findings.size());
+    for (std::size_t i = 0; i < first->findings.size(); ++i)
+        EXPECT_EQ(again->findings[i].text, first->findings[i].text);
+    // Other steps are another question, a window is not kept.
+    const auto one = analyse(*reader, { .steps = StepRange{ 1, 1 } });
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->total.windowNs, 200 * kMs);
+    ASSERT_TRUE(analyse(*reader, { .window = Window{ 0, 50 * kMs } }));
+    EXPECT_FALSE(reader->kept("report", version, "run"));
+}
+
+TEST_F(RunLedgerOfAFile, ADamagedSavedReportIsCountedAnew)
+{
+    auto reader = TraceReader::open(twoSteps(1e9));
+    const auto first = analyse(*reader);
+    ASSERT_TRUE(first);
+    const std::string good = packedFigures(*first);
+    RunAnalysis empty;
+    empty.facts = first->facts;
+    empty.steps = first->steps;
+    EXPECT_TRUE(unpackFigures(good, empty));
+    EXPECT_FALSE(unpackFigures(good.substr(0, good.size() / 2), empty));
+    EXPECT_FALSE(unpackFigures(good + "7 ", empty));
+    EXPECT_FALSE(unpackFigures("", empty));
+    reader->keep("report", 1000 * ledger::kLedgerVersion + kAnalysisVersion, "steps 0:1", "nonsense");
+    const auto again = analyse(*reader);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(packedFigures(*again), good);
 }
 
 TEST(RunLedgerKept, ADamagedResultIsNoResult)
