@@ -345,8 +345,8 @@ std::vector<std::string> distinctKernelNames(std::span<const std::string> names)
         }
         open.clear();
         for (const auto& [name, members] : same) {
-            const bool differ
-                = std::ranges::any_of(members, [&](std::size_t i) { return names[i] != names[members.front()]; });
+            const bool differ = std::ranges::any_of(
+                members, [&, &first = members.front()](std::size_t i) { return names[i] != names[first]; });
             if (differ)
                 open.insert(open.end(), members.begin(), members.end());
         }

@@ -40,6 +40,8 @@ int collectCommand(const CollectArguments& arguments);
 struct ImportArguments {
     std::vector<std::string> inputs; ///< files and folders
     std::string out; ///< empty: the first free of run.rsdb, run-2.rsdb, ...
+    std::vector<std::string> rules; ///< files of the user's own
+    bool printRules = false; ///< print the built-in rules instead
 };
 int importCommand(const ImportArguments& arguments);
 

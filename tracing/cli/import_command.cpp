@@ -4,6 +4,7 @@
 #include "tracing/cli/terminal.h"
 #include "tracing/import/import_cache.h"
 #include "tracing/import/importer.h"
+#include "tracing/import/rules/import_rules.h"
 #include "tracing/model/shell_quote.h"
 
 #include <fmt/format.h>
@@ -85,6 +86,10 @@ std::string lossesText(const ImportReport& report)
 
 int importCommand(const ImportArguments& arguments)
 {
+    if (arguments.printRules) {
+        writeOut(std::string(ImportRules::builtInText()));
+        return kGood;
+    }
     const std::string out = arguments.out.empty() ? firstFreeName() : arguments.out;
     if (const std::string why = refusal(arguments, out); !why.empty()) {
         sayError(why);
@@ -93,6 +98,7 @@ int importCommand(const ImportArguments& arguments)
     ImportProgressLine progress;
     ImportOptions options;
     options.progress = progress.callback();
+    options.ruleFiles = arguments.rules;
     const auto report = importTraces(arguments.inputs, out, options);
     progress.clear();
     if (!report) {

@@ -64,13 +64,25 @@ void addImport(CLI::App& app, ImportArguments& arguments, Chosen& chosen)
     CLI::App* command
         = addCommand(app, "import", "Makes one run of other tools' traces: a rank a file, or as the files say",
             "rankscope import traces/ --out run.rsdb");
-    command
-        ->add_option("inputs", arguments.inputs, "Traces (PyTorch, Chrome, MindStudio, Nsight SQLite, CSV) and folders")
-        ->type_name("INPUT ...")
-        ->required();
+    CLI::Option* inputs = command
+                              ->add_option("inputs", arguments.inputs,
+                                  "Traces (PyTorch, Chrome, MindStudio, Nsight SQLite, CSV) and folders")
+                              ->type_name("INPUT ...");
     command->add_option("--out", arguments.out, "Where the run goes; a run file of that name is replaced")
         ->type_name("run.rsdb");
-    command->callback([&] { chosen = [&] { return importCommand(arguments); }; });
+    command
+        ->add_option("--rules", arguments.rules,
+            "Rules of your own (TOML) for what names mean: communication, stages, micro-batches, passes, steps; those "
+            "in "
+            "~/.config/rankscope/rules/ count always")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    command->add_flag("--print-rules", arguments.printRules, "Print the built-in rules, which explain the form");
+    command->callback([&, inputs] {
+        if (inputs->count() == 0 && !arguments.printRules)
+            throw CLI::RequiredError("inputs");
+        chosen = [&] { return importCommand(arguments); };
+    });
 }
 
 void addInfo(CLI::App& app, InfoArguments& arguments, Chosen& chosen)

@@ -1,6 +1,7 @@
 #include "tracing/import/import_cache.h"
 
 #include "tracing/import/input_files.h"
+#include "tracing/import/rules/import_rules.h"
 #include "tracing/import/trace_format.h"
 #include "tracing/store/trace_reader.h"
 
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What an import makes of the same files; rises when it makes something else.
-constexpr int kImporterVersion = 3;
+constexpr int kImporterVersion = 4;
 
 std::string hash(std::string_view text)
 {
@@ -29,10 +30,11 @@ std::string hash(std::string_view text)
     return hex.data();
 }
 
-/// Path, size and time of each file: what an import depends on.
-std::string stateOf(const std::vector<std::string>& files)
+/// What an import depends on: path, size and time of each file, and the rules.
+std::string stateOf(const std::vector<std::string>& files, const ImportRules& rules)
 {
     std::string state = "importer " + std::to_string(kImporterVersion) + "\n";
+    state += "rules " + std::to_string(rules.fingerprint()) + "\n";
     for (const std::string& file : files) {
         struct stat info { };
         if (::stat(file.c_str(), &info) == 0)
@@ -112,6 +114,9 @@ Result<CachedRun> importCached(const std::vector<std::string>& inputs, const Imp
     auto files = inputFiles(absolute);
     if (!files)
         return files.error();
+    const auto rules = ImportRules::load(options.ruleFiles);
+    if (!rules)
+        return rules.error();
     const std::string folder = importCacheFolder();
     if (folder.empty())
         return Error("open " + inputs.front() + ": set XDG_CACHE_HOME or HOME to have a place for its import");
@@ -124,7 +129,7 @@ Result<CachedRun> importCached(const std::vector<std::string>& inputs, const Imp
     for (const std::string& input : absolute)
         names += input + "\n";
     const std::string stem = readable(absolute.front()) + "-" + hash(names) + "-";
-    const fs::path path = fs::path(folder) / (stem + hash(stateOf(*files)) + ".rsdb");
+    const fs::path path = fs::path(folder) / (stem + hash(stateOf(*files, *rules)) + ".rsdb");
     if (fs::exists(path, error) && isComplete(path.string()))
         return CachedRun{ path.string(), false, {} };
     fs::remove(path, error);

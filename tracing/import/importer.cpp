@@ -1,6 +1,7 @@
 #include "tracing/import/importer.h"
 
 #include "tracing/import/input_files.h"
+#include "tracing/import/pipeline_facts.h"
 #include "tracing/import/rank_assignment.h"
 #include "tracing/import/run_assembly.h"
 #include "tracing/import/run_file/run_merge.h"
@@ -25,8 +26,9 @@ namespace fs = std::filesystem;
 
 class Import {
 public:
-    Import(const ImportOptions& options, std::vector<std::string> files)
+    Import(const ImportOptions& options, ImportRules rules, std::vector<std::string> files)
         : options_(options)
+        , rules_(std::move(rules))
         , files_(std::move(files))
         , results_(files_.size())
         , bytesRead_(files_.size())
@@ -72,7 +74,7 @@ private:
 
     void readOne(std::size_t i)
     {
-        auto read = readTraceFile(files_[i], [&](const ReadProgress& p) { return report(i, p); });
+        auto read = readTraceFile(files_[i], rules_, [&](const ReadProgress& p) { return report(i, p); });
         const std::lock_guard lock(mutex_);
         if (read)
             results_[i] = std::move(*read);
@@ -114,6 +116,7 @@ private:
             return status;
         for (AssignedTrace& assigned : found)
             traces_.push_back(std::move(assigned.trace));
+        findPipeline(traces_);
         return Done{};
     }
 
@@ -167,6 +170,7 @@ private:
     }
 
     const ImportOptions& options_;
+    const ImportRules rules_;
     std::vector<std::string> files_;
     std::vector<std::vector<SourceTrace>> results_;
     std::map<std::size_t, Error> errors_;
@@ -204,6 +208,9 @@ Result<ImportReport> importTraces(
 {
     if (inputs.empty())
         return Error("import: no file or folder named");
+    auto rules = ImportRules::load(options.ruleFiles);
+    if (!rules)
+        return rules.error();
     auto files = inputFiles(inputs);
     if (!files)
         return files.error();
@@ -224,7 +231,7 @@ Result<ImportReport> importTraces(
             report->files.push_back({ (*files)[i], "", 0, false, false, "not a run file" });
         return report;
     }
-    return Import(options, std::move(*files)).run(out, name);
+    return Import(options, std::move(*rules), std::move(*files)).run(out, name);
 }
 
 } // namespace rankscope::tracing

@@ -21,6 +21,7 @@ struct ImportProgress {
 
 struct ImportOptions {
     std::string name; ///< of the run; empty: after the first input
+    std::vector<std::string> ruleFiles{}; ///< what names mean, before the rules of the user's folder and our own
     std::function<bool(const ImportProgress&)> progress{}; ///< some times a second; false cancels
 };
 
@@ -45,7 +46,7 @@ struct ImportReport {
 
 /// Turns other tools' traces (files, or folders of them) into one run file with all ranks on one timeline. The file
 /// appears under its name only when it is complete. An error: no input could be read, two files claim the same rank at
-/// the same time, or the output cannot be written.
+/// the same time, a file of rules is wrong, or the output cannot be written.
 Result<ImportReport> importTraces(
     const std::vector<std::string>& inputs, const std::string& out, const ImportOptions& options = {});
 

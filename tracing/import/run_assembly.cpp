@@ -1,9 +1,9 @@
 #include "tracing/import/run_assembly.h"
 
-#include "tracing/import/annotation_rules.h"
 #include "tracing/store/tile_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <map>
@@ -25,7 +25,6 @@ public:
         , writer_(writer)
         , tiles_(tiles)
         , names_(trace.strings.size())
-        , signatures_(trace.strings.size())
     {
     }
 
@@ -65,9 +64,10 @@ private:
 
     Result<SignatureId> signature(std::uint32_t id, Pass pass)
     {
-        // A name nearly always has one pass: only those without one are looked up by number alone.
-        if (pass == Pass::None && signatures_[id])
-            return *signatures_[id];
+        auto& known = signatures_[static_cast<std::size_t>(pass) % signatures_.size()];
+        known.resize(names_.size());
+        if (known[id])
+            return *known[id];
         const auto text = name(id);
         if (!text)
             return text.error();
@@ -75,8 +75,8 @@ private:
         signature.name = *text;
         signature.pass = pass;
         const auto stored = writer_.signature(signature);
-        if (stored && pass == Pass::None)
-            signatures_[id] = *stored;
+        if (stored)
+            known[id] = *stored;
         return stored;
     }
 
@@ -101,6 +101,23 @@ private:
         return value == SourceEvent::kNone ? std::nullopt : std::optional(value);
     }
 
+    static std::optional<std::int32_t> knownMicroBatch(std::int32_t number)
+    {
+        return number >= 0 ? std::optional(number) : std::nullopt;
+    }
+    /// Of a range whose name may lack the number that its place tells.
+    std::int32_t microBatchOf(const SourceEvent& range) const
+    {
+        if (range.microBatch >= 0 || range.pass == Pass::None)
+            return range.microBatch;
+        auto action = std::ranges::lower_bound(trace_.actions, range.beginNs, {}, &SourceAction::beginNs);
+        for (; action != trace_.actions.end() && action->beginNs == range.beginNs; ++action) {
+            if (action->endNs == range.endNs)
+                return action->microBatch;
+        }
+        return -1;
+    }
+
     SourceTrace& trace_;
     const std::int32_t rank_;
     const std::int64_t shiftNs_;
@@ -109,7 +126,7 @@ private:
     TraceWriter& writer_;
     TileBuilder& tiles_;
     std::vector<std::optional<NameId>> names_;
-    std::vector<std::optional<SignatureId>> signatures_;
+    std::array<std::vector<std::optional<SignatureId>>, 6> signatures_; ///< by pass, then name
     std::vector<std::int64_t> openEnds_; ///< ranges open at the sweep's place, by depth
     std::int64_t farOff_ = 0;
     std::vector<Kernel> kernels_;
@@ -141,6 +158,7 @@ Status RankWriter::writeParts()
         row.bytes = part.bytes;
         row.peer = part.peer;
         row.launchGroup = part.launchGroup;
+        row.microBatch = part.microBatch;
         row.correlation = part.correlation;
         byLane[{ part.lane, dimension }].push_back(row);
     }
@@ -207,12 +225,13 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
         }
         const Window at{ event.beginNs + shiftNs_, event.endNs + shiftNs_ };
         if (event.kind == SourceKind::Kernel) {
-            const auto s = signature(event.name, event.pass);
+            SourceEvent kernel = event;
+            applyAction(trace_, kernel);
+            const auto s = signature(kernel.name, kernel.pass);
             if (!s)
                 return s.error();
-            kernels_.push_back({ id, at.beginNs, at.endNs, *s, std::nullopt,
-                event.microBatch >= 0 ? std::optional(event.microBatch) : std::nullopt, known(event.extra),
-                known(event.correlation) });
+            kernels_.push_back({ id, at.beginNs, at.endNs, *s, std::nullopt, knownMicroBatch(kernel.microBatch),
+                known(kernel.extra), known(kernel.correlation) });
             tiles_.add(id, at, SpanClass::Compute);
             continue;
         }
@@ -230,15 +249,11 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
             calls_.push_back({ id, at.beginNs, at.endNs, *text, known(event.correlation) });
             tiles_.add(id, at, SpanClass::Host);
         } else {
-            AnnotationMeaning meaning = meaningOf(trace_.strings[event.name]);
-            if (event.range != RangeKind::Annotation) // the file itself says what its name may not
-                meaning = { event.range, event.pass, known(event.extra),
-                    event.microBatch >= 0 ? std::optional(event.microBatch) : std::nullopt, {} };
-            ranges_.push_back({ id, at.beginNs, at.endNs, *text, meaning.kind, depthOf(event), meaning.step,
-                meaning.microBatch, std::nullopt });
-            const SpanClass shown = meaning.kind == RangeKind::Data ? SpanClass::Data
-                : meaning.kind == RangeKind::Checkpoint             ? SpanClass::Checkpoint
-                                                                    : SpanClass::Host;
+            ranges_.push_back({ id, at.beginNs, at.endNs, *text, event.range, depthOf(event), known(event.extra),
+                knownMicroBatch(microBatchOf(event)), std::nullopt });
+            const SpanClass shown = event.range == RangeKind::Data ? SpanClass::Data
+                : event.range == RangeKind::Checkpoint             ? SpanClass::Checkpoint
+                                                                   : SpanClass::Host;
             tiles_.add(id, at, shown);
         }
     }

@@ -16,6 +16,24 @@ std::uint32_t StringTable::intern(std::string_view text)
     return id;
 }
 
+const SourceAction* actionOf(const SourceTrace& trace, std::optional<std::int64_t> correlation)
+{
+    if (!correlation || trace.actionLaunches.empty())
+        return nullptr;
+    const auto it = std::ranges::lower_bound(trace.actionLaunches, *correlation, {}, &ActionLaunch::correlation);
+    return it != trace.actionLaunches.end() && it->correlation == *correlation ? &trace.actions[it->action] : nullptr;
+}
+
+void applyAction(const SourceTrace& trace, SourceEvent& kernel)
+{
+    if (trace.actionLaunches.empty() || kernel.correlation == SourceEvent::kNone)
+        return;
+    if (const SourceAction* action = actionOf(trace, kernel.correlation)) {
+        kernel.pass = action->pass;
+        kernel.microBatch = action->microBatch;
+    }
+}
+
 void findTimeBounds(SourceTrace& trace)
 {
     constexpr std::int64_t kHour = 3'600'000'000'000;

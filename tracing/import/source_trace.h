@@ -64,6 +64,7 @@ struct SourcePart {
     std::optional<std::int32_t> peer; ///< point-to-point: the other world rank; rooted: the root
     std::optional<std::int64_t> correlation;
     std::optional<std::int64_t> launchGroup;
+    std::optional<std::int32_t> microBatch;
     std::int64_t instance = 0; ///< given by the matcher, from 1 on; 0: not matched yet
 };
 
@@ -71,6 +72,22 @@ struct SourceStep {
     std::int64_t step = 0;
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
+};
+
+/// What the host works on for a while: one pass of one micro-batch.
+struct SourceAction {
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+    Pass pass = Pass::None;
+    bool counted = false; ///< its number is its place in the step
+    std::int32_t microBatch = -1; ///< -1: not known
+    std::int32_t stage = -1;
+};
+
+/// A launch that belongs to an action.
+struct ActionLaunch {
+    std::int64_t correlation = 0;
+    std::uint32_t action = 0; ///< index into SourceTrace::actions
 };
 
 struct SourceTrace {
@@ -93,6 +110,8 @@ struct SourceTrace {
     std::vector<SourceGroup> groups; ///< 0 is "unknown group"
     std::vector<SourcePart> parts;
     std::vector<SourceStep> steps; ///< the rank's own, by begin
+    std::vector<SourceAction> actions; ///< by begin
+    std::vector<ActionLaunch> actionLaunches; ///< by correlation
     std::vector<Loss> losses;
     std::map<std::string, std::string> runFacts; ///< into the run's provenance as they are: "config.parallel.pp", ...
     std::map<std::string, std::string> metadata; ///< into the run's provenance under "file.<rank>."
@@ -104,6 +123,12 @@ struct SourceTrace {
     std::int64_t clockShiftNs = 0; ///< given by the alignment: added to every time after baseNs
     std::int64_t clockErrorNs = 0;
 };
+
+/// The action in which the correlation's launch was; none: in none, or not known.
+const SourceAction* actionOf(const SourceTrace& trace, std::optional<std::int64_t> correlation);
+
+/// Gives a kernel the pass and micro-batch of the action that launched it.
+void applyAction(const SourceTrace& trace, SourceEvent& kernel);
 
 /// Sets the bounds from the bulk of the trace's begins: sixteen times its length and an hour to both sides.
 void findTimeBounds(SourceTrace& trace);

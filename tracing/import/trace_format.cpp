@@ -52,7 +52,8 @@ Result<TraceFormat> detectFormat(const std::string& path)
     return TraceFormat::Unknown;
 }
 
-Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const ReadProgressCallback& progress)
+Result<std::vector<SourceTrace>> readTraceFile(
+    const std::string& path, const ImportRules& rules, const ReadProgressCallback& progress)
 {
     const auto format = detectFormat(path);
     if (!format)
@@ -60,11 +61,11 @@ Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const Re
     std::vector<SourceTrace> traces;
     switch (*format) {
     case TraceFormat::Json:
-        return readJsonTraces(path, progress);
+        return readJsonTraces(path, rules, progress);
     case TraceFormat::NsightSqlite:
-        return readNsightExport(path, progress);
+        return readNsightExport(path, rules, progress);
     case TraceFormat::Pickle: {
-        auto trace = readFlightRecorder(path, progress);
+        auto trace = readFlightRecorder(path, rules, progress);
         if (!trace)
             return trace.error();
         traces.push_back(std::move(*trace));

@@ -24,6 +24,7 @@ enum class TraceFormat : std::uint8_t {
 Result<TraceFormat> detectFormat(const std::string& path);
 
 /// Reads one file with the reader of its format: a trace for each rank in it.
-Result<std::vector<SourceTrace>> readTraceFile(const std::string& path, const ReadProgressCallback& progress = {});
+Result<std::vector<SourceTrace>> readTraceFile(const std::string& path,
+    const ImportRules& rules = ImportRules::builtIn(), const ReadProgressCallback& progress = {});
 
 } // namespace rankscope::tracing

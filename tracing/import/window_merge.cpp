@@ -27,6 +27,7 @@ public:
         for (std::uint32_t lane = 0; lane < out_.lanes.size(); ++lane)
             copyEvents(*source_, lane, out_, [&](SourceEvent& event) { out_.events->append(event); });
         source_.reset();
+        out_.actionLaunches.clear();
         std::erase_if(out_.parts, [&](const SourcePart& part) { return isFarOff(part.beginNs, out_); });
     }
 
@@ -67,6 +68,11 @@ public:
         }
         for (const SourceStep& step : window.steps)
             out_.steps.push_back({ step.step, step.beginNs + shift, step.endNs + shift });
+        for (SourceAction action : window.actions) {
+            action.beginNs += shift;
+            action.endNs += shift;
+            out_.actions.push_back(action);
+        }
         out_.losses.insert(out_.losses.end(), window.losses.begin(), window.losses.end());
         out_.fractionalTimes = out_.fractionalTimes || window.fractionalTimes;
         paths_ += "; " + window.path;
@@ -80,6 +86,7 @@ public:
         out_.lowestNs = std::numeric_limits<std::int64_t>::min();
         out_.highestNs = std::numeric_limits<std::int64_t>::max();
         std::ranges::sort(out_.steps, {}, &SourceStep::beginNs);
+        std::ranges::stable_sort(out_.actions, {}, &SourceAction::beginNs);
         std::set<std::int64_t> numbers;
         std::int64_t repeated = 0;
         for (const SourceStep& step : out_.steps)
@@ -110,8 +117,11 @@ private:
     {
         static_cast<void>(from.visit(lane, [&](std::span<const SourceEvent> events) -> Status {
             for (SourceEvent event : events) {
-                if (!isFarOff(event.beginNs, bounds))
-                    take(event);
+                if (isFarOff(event.beginNs, bounds))
+                    continue;
+                if (event.kind == SourceKind::Kernel)
+                    applyAction(bounds, event); // another window may use its correlation's number again
+                take(event);
             }
             return Done{};
         }));

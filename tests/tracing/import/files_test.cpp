@@ -1,3 +1,4 @@
+#include "tests/support/environment_variable.h"
 #include "tests/support/temporary_directory.h"
 #include "tracing/import/import_cache.h"
 #include "tracing/import/importer.h"
@@ -7,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -180,9 +180,7 @@ TEST_F(Files, NamesTellRankProcessCycleAndJob)
 
 TEST_F(Files, TheCacheKeepsAnImportUntilTheSourceChanges)
 {
-    const char* before = std::getenv("XDG_CACHE_HOME");
-    const std::string saved = before ? before : "";
-    setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+    const support::EnvironmentVariable cache("XDG_CACHE_HOME", path("cache"));
     const std::string file = write("job/rank0.json", trace(1000, "0"));
     const auto first = importCached({ path("job") });
     ASSERT_TRUE(first) << first.error().message();
@@ -203,7 +201,6 @@ TEST_F(Files, TheCacheKeepsAnImportUntilTheSourceChanges)
     EXPECT_EQ(run->path, changed->path); // a run file is opened where it is
     EXPECT_EQ(
         std::distance(fs::directory_iterator(path("job")), fs::directory_iterator()), 2); // nothing beside the source
-    before ? setenv("XDG_CACHE_HOME", saved.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
 }
 
 } // namespace rankscope::tracing

@@ -1,7 +1,6 @@
 #include "tracing/import/flight_recorder/flight_recorder_reader.h"
 
 #include "tracing/import/byte_source.h"
-#include "tracing/import/communication_rules.h"
 #include "tracing/import/flight_recorder/pickle.h"
 
 #include <algorithm>
@@ -46,8 +45,9 @@ Result<std::string> wholeFile(const std::string& path, const ReadProgressCallbac
 
 class FlightRecorderReader {
 public:
-    FlightRecorderReader(const Pickle& pickle, const std::string& path)
+    FlightRecorderReader(const Pickle& pickle, const ImportRules& rules, const std::string& path)
         : pickle_(pickle)
+        , rules_(rules)
     {
         trace_.path = path;
         trace_.format = "flight recorder";
@@ -135,7 +135,7 @@ private:
         if (!isNew)
             return known->second;
         for (const std::string& said : { group.description, group.name }) {
-            const auto dimension = dimensionOf(said);
+            const auto dimension = rules_.dimensionOf(said);
             if (dimension && group.dimension == Dimension::None)
                 group.dimension = *dimension;
         }
@@ -223,7 +223,7 @@ private:
         part.group = groupOf(entry);
         part.lane = laneOf(part.group);
         part.name = trace_.strings.intern(name);
-        part.op = collectiveOpOf(name);
+        part.op = rules_.operationOf(name);
         const bool message = isPointToPoint(part.op);
         if (message)
             part.peer = peerOf(name);
@@ -256,6 +256,7 @@ private:
     }
 
     const Pickle& pickle_;
+    const ImportRules& rules_;
     SourceTrace trace_;
     std::vector<std::size_t> unfinished_;
     std::string unfinishedNames_;
@@ -268,7 +269,8 @@ private:
 
 } // namespace
 
-Result<SourceTrace> readFlightRecorder(const std::string& path, const ReadProgressCallback& progress)
+Result<SourceTrace> readFlightRecorder(
+    const std::string& path, const ImportRules& rules, const ReadProgressCallback& progress)
 {
     auto bytes = wholeFile(path, progress);
     if (!bytes)
@@ -276,7 +278,7 @@ Result<SourceTrace> readFlightRecorder(const std::string& path, const ReadProgre
     const auto pickle = Pickle::parse(std::move(*bytes));
     if (!pickle)
         return pickle.error().in("read " + path + ": the pickle");
-    auto trace = FlightRecorderReader(*pickle, path).read();
+    auto trace = FlightRecorderReader(*pickle, rules, path).read();
     if (!trace)
         return trace.error().in("read " + path);
     return trace;

@@ -1,7 +1,7 @@
 #include "tracing/import/json/collective_linker.h"
 
-#include "tracing/import/communication_rules.h"
 #include "tracing/import/json/decimal.h"
+#include "tracing/import/part_rules.h"
 
 #include <algorithm>
 #include <cctype>
@@ -45,8 +45,9 @@ std::int64_t elementsOf(CollectiveOp op, std::int64_t in, std::int64_t out)
 
 } // namespace
 
-CollectiveLinker::CollectiveLinker(SourceTrace& trace)
-    : trace_(trace)
+CollectiveLinker::CollectiveLinker(const ImportRules& rules, SourceTrace& trace)
+    : rules_(rules)
+    , trace_(trace)
 {
     if (trace_.groups.empty())
         trace_.groups.emplace_back();
@@ -79,7 +80,8 @@ std::uint32_t CollectiveLinker::groupOf(const JsonEvent& event)
     });
     if (same != trace_.groups.end())
         return static_cast<std::uint32_t>(same - trace_.groups.begin());
-    group.dimension = dimensionOf(group.description).value_or(dimensionOf(group.name).value_or(Dimension::None));
+    group.dimension
+        = rules_.dimensionOf(group.description).value_or(rules_.dimensionOf(group.name).value_or(Dimension::None));
     trace_.groups.push_back(std::move(group));
     return static_cast<std::uint32_t>(trace_.groups.size() - 1);
 }
@@ -88,7 +90,7 @@ CollectiveLinker::Description CollectiveLinker::describe(const JsonEvent& event)
 {
     Description out;
     const std::string_view collective = event.argument("Collective name");
-    out.op = collectiveOpOf(collective.empty() ? event.name : collective);
+    out.op = rules_.operationOf(collective.empty() ? event.name : collective);
     const std::int64_t in = event.number("In msg nelems").value_or(0),
                        outElements = event.number("Out msg nelems").value_or(0);
     if (const int size = bytesOfType(event.argument("dtype")); size > 0 && (in > 0 || outElements > 0))
@@ -191,11 +193,19 @@ void CollectiveLinker::link()
                 }
             }
         }
-        if (part.op == CollectiveOp::Unknown)
-            part.op = collectiveOpOf(trace_.strings[part.name]);
+        completeByRules(rules_, trace_, part);
     }
-    launches_ = {};
     descriptions_ = {};
+}
+
+std::vector<AnnotationNotes::Launch> CollectiveLinker::takeLaunches()
+{
+    std::vector<AnnotationNotes::Launch> launches;
+    launches.reserve(launches_.size());
+    for (const Launch& launch : launches_)
+        launches.push_back({ launch.correlation, launch.beginNs });
+    launches_ = {};
+    return launches;
 }
 
 } // namespace rankscope::tracing

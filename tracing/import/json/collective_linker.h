@@ -1,6 +1,8 @@
 #pragma once
 
+#include "tracing/import/annotation_notes.h"
 #include "tracing/import/json/json_event.h"
+#include "tracing/import/rules/import_rules.h"
 #include "tracing/import/source_trace.h"
 
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace rankscope::tracing {
 /// `record_param_comms` or `nccl:*` range in which its launch call lies.
 class CollectiveLinker {
 public:
-    explicit CollectiveLinker(SourceTrace& trace);
+    CollectiveLinker(const ImportRules& rules, SourceTrace& trace);
 
     /// A host range that describes a collective. `thread` is any number that tells host threads apart.
     void addDescription(std::uint64_t thread, std::int64_t beginNs, std::int64_t endNs, const JsonEvent& event);
@@ -23,6 +25,8 @@ public:
 
     /// Once, at the end of the file.
     void link();
+    /// All of the file; the linker has them no longer.
+    std::vector<AnnotationNotes::Launch> takeLaunches();
 
 private:
     struct Description {
@@ -44,6 +48,7 @@ private:
     const Description* enclosing(std::uint64_t thread, std::int64_t at) const;
     static void merge(SourcePart& part, const Description& description);
 
+    const ImportRules& rules_;
     SourceTrace& trace_;
     std::vector<Description> descriptions_;
     std::vector<Launch> launches_;

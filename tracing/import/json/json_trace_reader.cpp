@@ -177,8 +177,9 @@ void readValues(const std::map<std::string, std::string>& values, SourceTrace& t
 /// Traces of the ranks in a file: one, or in an export of ours a process each.
 class RanksOfFile {
 public:
-    RanksOfFile(std::string path, bool isOwn)
-        : path_(std::move(path))
+    RanksOfFile(const ImportRules& rules, std::string path, bool isOwn)
+        : rules_(rules)
+        , path_(std::move(path))
         , isOwn_(isOwn)
     {
     }
@@ -208,8 +209,8 @@ private:
     static constexpr std::int64_t kMostRanks = 1 << 16;
 
     struct Rank {
-        explicit Rank(bool isOwn)
-            : mapper(prepared(trace, isOwn), isOwn)
+        Rank(const ImportRules& rules, bool isOwn)
+            : mapper(rules, prepared(trace, isOwn), isOwn)
         {
         }
         static SourceTrace& prepared(SourceTrace& trace, bool isOwn)
@@ -226,7 +227,7 @@ private:
     {
         auto& rank = ranks_[process >= 0 && process < kMostRanks ? process : 0];
         if (!rank) {
-            rank = std::make_unique<Rank>(isOwn_);
+            rank = std::make_unique<Rank>(rules_, isOwn_);
             rank->trace.path = path_;
         }
         return rank->mapper;
@@ -262,6 +263,7 @@ private:
         }
     }
 
+    const ImportRules& rules_;
     std::string path_;
     bool isOwn_;
     std::map<std::int64_t, std::unique_ptr<Rank>> ranks_; ///< by number of the process
@@ -269,7 +271,8 @@ private:
 
 } // namespace
 
-Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path, const ReadProgressCallback& progress)
+Result<std::vector<SourceTrace>> readJsonTraces(
+    const std::string& path, const ImportRules& rules, const ReadProgressCallback& progress)
 {
     const auto first = firstBytes(path, 16);
     if (!first)
@@ -277,7 +280,7 @@ Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path, const R
     auto source = ByteSource::open(path);
     if (!source)
         return source.error();
-    RanksOfFile ranks(path, first->starts_with("{\"rankscope\""));
+    RanksOfFile ranks(rules, path, first->starts_with("{\"rankscope\""));
     JsonEventParser parser;
     JsonEvent event;
     std::int64_t events = 0, broken = 0;

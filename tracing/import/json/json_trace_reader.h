@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/import/rules/import_rules.h"
 #include "tracing/import/source_trace.h"
 #include "tracing/model/result.h"
 
@@ -21,6 +22,7 @@ using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 /// Reads a trace-event JSON file (PyTorch, Chrome, MindStudio; plain, .gz or .zst) into one rank's trace; what
 /// `rankscope export --chrome` wrote into one for each of its ranks. Gives all that can be had of a damaged file and
 /// says in `losses` what was lost; an error only where nothing at all is an event.
-Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path, const ReadProgressCallback& progress = {});
+Result<std::vector<SourceTrace>> readJsonTraces(const std::string& path,
+    const ImportRules& rules = ImportRules::builtIn(), const ReadProgressCallback& progress = {});
 
 } // namespace rankscope::tracing

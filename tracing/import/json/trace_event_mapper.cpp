@@ -1,6 +1,5 @@
 #include "tracing/import/json/trace_event_mapper.h"
 
-#include "tracing/import/communication_rules.h"
 #include "tracing/import/json/decimal.h"
 #include "tracing/import/kind_words.h"
 
@@ -34,10 +33,12 @@ bool isHardwareProcess(std::string_view name)
 
 } // namespace
 
-TraceEventMapper::TraceEventMapper(SourceTrace& trace, bool isOwn)
-    : trace_(trace)
+TraceEventMapper::TraceEventMapper(const ImportRules& rules, SourceTrace& trace, bool isOwn)
+    : rules_(rules)
+    , trace_(trace)
     , isOwn_(isOwn)
-    , linker_(trace)
+    , linker_(rules, trace)
+    , notes_(rules, trace)
 {
     if (!trace_.events)
         trace_.events = std::make_unique<EventSpool>();
@@ -129,11 +130,35 @@ void TraceEventMapper::complete(const JsonEvent& event, Times times)
     if (describes)
         linker_.addDescription(threadOf(event), times.beginNs, times.endNs, event);
     range(event, times, Role::Host);
+    note(event, times);
+}
+
+/// Our own export says itself what is a step, and its kernels say their pass.
+void TraceEventMapper::note(const JsonEvent& event, Times times)
+{
+    if (!isOwn_)
+        return notes_.note(trace_.strings.intern(event.name), times.beginNs, times.endNs);
+    const auto number = event.argument("kind") == toString(RangeKind::Step) ? event.number("step") : std::nullopt;
+    if (number)
+        trace_.steps.push_back({ *number, times.beginNs, times.endNs });
+}
+
+/// Metadata first, then the name.
+bool TraceEventMapper::communicates(const JsonEvent& event)
+{
+    if (!event.argument("Collective name").empty())
+        return true;
+    const std::uint32_t name = trace_.strings.intern(event.name);
+    if (name >= communicates_.size())
+        communicates_.resize(name + 1);
+    if (!communicates_[name])
+        communicates_[name] = rules_.kernel(event.name).communication;
+    return *communicates_[name];
 }
 
 void TraceEventMapper::kernel(const JsonEvent& event, Times times)
 {
-    if (!event.argument("Collective name").empty() || isCommunicationName(event.name))
+    if (communicates(event))
         return linker_.addKernel(laneOf(event, Role::Communication), times.beginNs, times.endNs, event);
     append(laneOf(event, Role::Compute), times, event, SourceKind::Kernel, SourceEvent::kNone);
 }
@@ -154,14 +179,6 @@ void TraceEventMapper::hostCall(const JsonEvent& event, Times times)
 void TraceEventMapper::range(const JsonEvent& event, Times times, Role role)
 {
     append(laneOf(event, role), times, event, SourceKind::Range, SourceEvent::kNone);
-    if (role == Role::Host && event.name.starts_with("ProfilerStep#"))
-        step(event.name.substr(13), times);
-}
-
-void TraceEventMapper::step(std::string_view number, Times times)
-{
-    if (const auto step = wholeNumber(number))
-        trace_.steps.push_back({ *step, times.beginNs, times.endNs });
 }
 
 void TraceEventMapper::append(
@@ -176,6 +193,8 @@ void TraceEventMapper::append(
     out.extra = extra;
     if (kind != SourceKind::Range || trace_.lanes[lane].kind == LaneKind::Copy)
         out.correlation = event.number("correlation").value_or(SourceEvent::kNone);
+    if (kind == SourceKind::Range)
+        notes_.describe(out);
     if (isOwn_)
         readOwnArguments(event, out);
     trace_.events->append(out);
@@ -235,6 +254,8 @@ void TraceEventMapper::end(const JsonEvent& event, std::int64_t at)
         lose("negative duration");
     out.lane = laneOf(event, Role::Host);
     out.name = span.name;
+    notes_.describe(out);
+    notes_.note(span.name, out.beginNs, out.endNs);
     trace_.events->append(out);
 }
 
@@ -253,6 +274,7 @@ void TraceEventMapper::async(const JsonEvent& event, std::int64_t at)
     out.endNs = std::max(it->second.beginNs, at);
     out.lane = laneOf(event, Role::Async);
     out.name = it->second.name;
+    notes_.describe(out);
     trace_.events->append(out);
     openAsync_.erase(it);
 }
@@ -366,16 +388,21 @@ void TraceEventMapper::finish()
             out.endNs = std::max(span.beginNs, lastNs_);
             out.lane = lane->second;
             out.name = span.name;
+            notes_.describe(out);
             trace_.events->append(out);
         }
     }
     if (!openAsync_.empty())
         lose("span without an end", static_cast<std::int64_t>(openAsync_.size()));
     linker_.link();
+    notes_.finish();
+    if (notes_.hasActions()) {
+        auto launches = linker_.takeLaunches();
+        notes_.linkLaunches(launches);
+    }
     nameLanes();
     for (const auto& [kind, count] : losses_)
         trace_.losses.push_back({ kind, count, trace_.path });
-    std::ranges::sort(trace_.steps, {}, &SourceStep::beginNs);
 }
 
 } // namespace rankscope::tracing

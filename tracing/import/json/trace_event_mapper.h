@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/import/annotation_notes.h"
 #include "tracing/import/json/collective_linker.h"
 #include "tracing/import/json/json_event.h"
 #include "tracing/import/source_trace.h"
@@ -17,7 +18,7 @@ namespace rankscope::tracing {
 class TraceEventMapper {
 public:
     /// `isOwn`: the events are from our own export, whose arguments say what a name may not.
-    explicit TraceEventMapper(SourceTrace& trace, bool isOwn = false);
+    TraceEventMapper(const ImportRules& rules, SourceTrace& trace, bool isOwn = false);
 
     void add(const JsonEvent& event);
     /// Closes what is open, links collectives, writes counts of losses.
@@ -44,7 +45,7 @@ private:
     void async(const JsonEvent& event, std::int64_t at);
     void counter(const JsonEvent& event, std::int64_t at);
     void metadata(const JsonEvent& event);
-    void step(std::string_view name, Times times);
+    bool communicates(const JsonEvent& event);
 
     std::uint32_t laneOf(const JsonEvent& event, Role role);
     std::uint64_t threadOf(const JsonEvent& event);
@@ -55,10 +56,14 @@ private:
     std::string communicationName(std::size_t lane) const;
 
     void readOwnArguments(const JsonEvent& event, SourceEvent& out);
+    void note(const JsonEvent& event, Times times);
 
+    const ImportRules& rules_;
     SourceTrace& trace_;
     const bool isOwn_;
     CollectiveLinker linker_;
+    AnnotationNotes notes_;
+    std::vector<std::optional<bool>> communicates_; ///< by kernel name
     std::unordered_map<std::uint64_t, std::uint32_t> lanes_; ///< by process, thread and role
     struct LaneOrigin {
         std::uint32_t process = 0, thread = 0;

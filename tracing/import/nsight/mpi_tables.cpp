@@ -1,6 +1,6 @@
 #include "tracing/import/nsight/mpi_tables.h"
 
-#include "tracing/import/communication_rules.h"
+#include "tracing/import/rules/import_rules.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ CollectiveOp operationOf(const std::string& name)
 {
     if (name.find("Sendrecv") != std::string::npos || !name.starts_with("MPI_"))
         return CollectiveOp::Unknown;
-    return collectiveOpOf(name.substr(4));
+    return ImportRules::builtIn().operationOf(name.substr(4)); // MPI's names are its standard's
 }
 
 } // namespace

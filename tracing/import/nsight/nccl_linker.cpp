@@ -1,7 +1,5 @@
 #include "tracing/import/nsight/nccl_linker.h"
 
-#include "tracing/import/communication_rules.h"
-
 #include <rapidjson/document.h>
 
 #include <algorithm>
@@ -64,7 +62,7 @@ void NcclLinker::addRange(
     Call call;
     call.beginNs = beginNs;
     call.endNs = endNs;
-    call.op = collectiveOpOf(name);
+    call.op = rules_.operationOf(name);
     if (name.starts_with("ncclGroupStart"))
         call.kind = Kind::GroupStart;
     else if (name.starts_with("ncclGroupEnd"))

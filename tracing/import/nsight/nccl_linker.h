@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/import/rules/import_rules.h"
 #include "tracing/import/source_trace.h"
 
 #include <cstdint>
@@ -17,6 +18,11 @@ namespace rankscope::tracing {
 /// (`nccl:all_to_all`). A kernel's launch call says on which thread and when to look.
 class NcclLinker {
 public:
+    explicit NcclLinker(const ImportRules& rules)
+        : rules_(rules)
+    {
+    }
+
     /// Names that addRange() can use; for all others it need not be called.
     static bool describes(std::string_view rangeName);
 
@@ -62,6 +68,7 @@ private:
     std::uint32_t groupOf(SourceTrace& trace, const std::string& communicator) const;
     std::int64_t wholeBuffer(const Call& call) const;
 
+    const ImportRules& rules_;
     std::map<std::int64_t, std::vector<Call>> calls_; ///< by thread
     std::map<std::pair<std::int64_t, std::int64_t>, Launch> launches_;
     std::map<std::string, std::int32_t> sizes_; ///< of communicators

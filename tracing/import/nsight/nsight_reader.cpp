@@ -1,16 +1,17 @@
 #include "tracing/import/nsight/nsight_reader.h"
 
-#include "tracing/import/annotation_rules.h"
-#include "tracing/import/communication_rules.h"
+#include "tracing/import/annotation_notes.h"
 #include "tracing/import/nsight/export_units.h"
 #include "tracing/import/nsight/mpi_tables.h"
 #include "tracing/import/nsight/nccl_linker.h"
+#include "tracing/import/part_rules.h"
 #include "tracing/model/shell_quote.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <filesystem>
+#include <unordered_map>
 
 namespace rankscope::tracing {
 
@@ -30,12 +31,18 @@ std::string copyName(std::int64_t kind)
 
 class NsightReader {
 public:
-    NsightReader(ExportTables& tables, ExportUnits& units, std::string path, const ReadProgressCallback& progress)
+    NsightReader(ExportTables& tables, ExportUnits& units, const ImportRules& rules, std::string path,
+        const ReadProgressCallback& progress)
         : tables_(tables)
         , units_(units)
+        , rules_(rules)
         , path_(std::move(path))
         , progress_(progress)
+        , linker_(rules)
+        , launches_(units.all().size())
     {
+        for (ExportUnit& unit : units.all())
+            notes_.emplace_back(rules, unit.trace);
         std::error_code ignored;
         const auto size = std::filesystem::file_size(path_, ignored);
         fileBytes_ = ignored ? 0 : size;
@@ -44,7 +51,7 @@ public:
     Result<std::vector<SourceTrace>> read()
     {
         for (const auto step : { &NsightReader::readThreadNames, &NsightReader::readKernels, &NsightReader::readCopies,
-                 &NsightReader::readSynchronization, &NsightReader::readCalls, &NsightReader::readRanges,
+                 &NsightReader::readSynchronization, &NsightReader::readRanges, &NsightReader::readCalls,
                  &NsightReader::readMpi, &NsightReader::readCounters, &NsightReader::readDiagnostics }) {
             if (Status status = (this->*step)(); !status)
                 return status.error();
@@ -70,6 +77,7 @@ private:
     Status readMpi();
     Status readCounters();
     Status readDiagnostics();
+    void addLaunch(ExportUnit& unit, std::int64_t thread, std::int64_t beginNs, std::int64_t correlation);
     void finish();
 
     /// Counts the row, now and then tells the caller.
@@ -107,8 +115,12 @@ private:
         event.lane = lane;
         event.name = unit.trace.strings.intern(name);
         event.kind = kind;
+        if (kind == SourceKind::Range)
+            notesOf(unit).describe(event);
         unit.trace.events->append(event);
     }
+    std::size_t placeOf(const ExportUnit& unit) { return static_cast<std::size_t>(&unit - units_.all().data()); }
+    AnnotationNotes& notesOf(const ExportUnit& unit) { return notes_[placeOf(unit)]; }
 
     std::uint32_t streamLane(
         ExportUnit& unit, LaneKind kind, const char* role, std::int64_t device, std::int64_t stream)
@@ -153,16 +165,27 @@ private:
         return unit;
     }
 
+    bool communicates(std::int64_t nameId, const std::string& name)
+    {
+        const auto [it, isNew] = communicates_.try_emplace(nameId, false);
+        if (isNew)
+            it->second = rules_.kernel(name).communication;
+        return it->second;
+    }
+
     void addRange(const Statement& row, ExportUnit& unit, std::int64_t type, std::int64_t thread, Times at);
 
     ExportTables& tables_;
     ExportUnits& units_;
+    const ImportRules& rules_;
     std::string path_;
     const ReadProgressCallback& progress_;
     std::uint64_t fileBytes_ = 0;
     std::int64_t rows_ = 0;
     std::int64_t lastNs_ = 0;
     NcclLinker linker_;
+    std::vector<AnnotationNotes> notes_; ///< by unit
+    std::vector<std::vector<AnnotationNotes::Launch>> launches_; ///< by unit: where annotations can tell about them
     std::map<std::int64_t, std::string> threadNames_;
     struct OpenRange {
         ExportUnit* unit = nullptr;
@@ -171,6 +194,7 @@ private:
         std::string name;
     };
     std::vector<OpenRange> open_;
+    std::unordered_map<std::int64_t, bool> communicates_; ///< by kernel name
     std::map<std::string, std::int64_t> losses_;
     std::map<std::string, std::int64_t> warnings_;
 };
@@ -196,7 +220,7 @@ Status NsightReader::readKernels()
             const std::string& full = tables_.string(row.integer(6));
             const std::string& name = full.empty() ? tables_.string(row.integer(7)) : full;
             const auto correlation = row.optionalInteger(4);
-            if (!isCommunicationName(name)) {
+            if (!communicates(row.integer(full.empty() ? 7 : 6), name)) {
                 append(*unit, streamLane(*unit, LaneKind::Compute, "", device, row.integer(3)), *at, name,
                     SourceKind::Kernel, correlation.value_or(SourceEvent::kNone));
                 return tick();
@@ -206,7 +230,6 @@ Status NsightReader::readKernels()
             part.endNs = at->endNs;
             part.lane = communicationLane(*unit, device, row.integer(3));
             part.name = unit->trace.strings.intern(name);
-            part.op = collectiveOpOf(name);
             part.correlation = correlation;
             unit->trace.parts.push_back(part);
             unit->partPids.push_back(process);
@@ -255,6 +278,15 @@ Status NsightReader::readSynchronization()
         });
 }
 
+void NsightReader::addLaunch(ExportUnit& unit, std::int64_t thread, std::int64_t beginNs, std::int64_t correlation)
+{
+    linker_.addCall(thread, beginNs, correlation);
+    // Numbers repeat across processes: a device that several share has its annotations from the first.
+    if (unit.trace.actions.empty() || processOf(thread) != unit.globalPid)
+        return;
+    launches_[placeOf(unit)].push_back({ correlation, beginNs });
+}
+
 /// Calls of runtime and driver stay rows of their own: kernels are never joined with them, so that a number with
 /// several calls cannot multiply a kernel.
 Status NsightReader::readCalls()
@@ -271,7 +303,7 @@ Status NsightReader::readCalls()
                 append(*unit, threadLane(*unit, "CUDA calls of", thread), *at, tables_.string(row.integer(4)),
                     SourceKind::HostCall, correlation.value_or(SourceEvent::kNone));
                 if (correlation)
-                    linker_.addCall(thread, at->beginNs, *correlation);
+                    addLaunch(*unit, thread, at->beginNs, *correlation);
                 return tick();
             });
         if (!status)
@@ -287,9 +319,8 @@ void NsightReader::addRange(const Statement& row, ExportUnit& unit, std::int64_t
     const std::uint32_t lane = threadLane(unit, type == kStartEnd ? "ranges of" : "", thread);
     if (NcclLinker::describes(name))
         linker_.addRange(thread, at.beginNs, at.endNs, name, tables_.textOf(row, 6, 7));
-    const AnnotationMeaning meaning = meaningOf(name);
-    if (meaning.kind == RangeKind::Step && meaning.step)
-        unit.trace.steps.push_back({ *meaning.step, at.beginNs, at.endNs });
+    if (type != kMark)
+        notesOf(unit).note(unit.trace.strings.intern(name), at.beginNs, at.endNs);
     if (type != kMark && row.isNull(1))
         open_.push_back({ &unit, lane, at.beginNs, std::move(name) });
     else
@@ -407,12 +438,15 @@ void NsightReader::finish()
     for (ExportUnit& unit : units_.all()) {
         for (std::size_t i = 0; i < unit.partPids.size(); ++i)
             linker_.describe(unit.trace, unit.trace.parts[i], unit.partPids[i]);
+        for (std::size_t i = 0; i < unit.partPids.size(); ++i)
+            completeByRules(rules_, unit.trace, unit.trace.parts[i]);
+        notesOf(unit).finish();
+        notesOf(unit).linkLaunches(launches_[placeOf(unit)]);
         if (const auto place = linker_.placeOf(unit.globalPid); place && place->size > 1) {
             unit.trace.worldSize = place->size;
             unit.trace.rank = unit.trace.rank ? unit.trace.rank : place->rank;
         }
         unit.trace.events->close();
-        std::ranges::sort(unit.trace.steps, {}, &SourceStep::beginNs);
     }
     units_.numberRanks();
     std::vector<Loss>& losses = units_.all().front().trace.losses;
@@ -436,7 +470,8 @@ std::string nsightExportCommand(const std::string& path)
         + shellQuoted(stem + ".sqlite") + " " + shellQuoted(stem + ".nsys-rep");
 }
 
-Result<std::vector<SourceTrace>> readNsightExport(const std::string& path, const ReadProgressCallback& progress)
+Result<std::vector<SourceTrace>> readNsightExport(
+    const std::string& path, const ImportRules& rules, const ReadProgressCallback& progress)
 {
     auto tables = ExportTables::open(path);
     if (!tables)
@@ -449,7 +484,7 @@ Result<std::vector<SourceTrace>> readNsightExport(const std::string& path, const
     auto units = ExportUnits::find(*tables, path);
     if (!units)
         return units.error().in("read " + path);
-    auto traces = NsightReader(*tables, *units, path, progress).read();
+    auto traces = NsightReader(*tables, *units, rules, path, progress).read();
     if (!traces)
         return traces;
     for (const SourceTrace& trace : *traces) {

@@ -1,11 +1,11 @@
 #include "tracing/import/pipeline/pipeline_reader.h"
 
 #include "tracing/import/pipeline/pipeline_table.h"
+#include "tracing/import/pipeline_facts.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 namespace rankscope::tracing {
@@ -110,26 +110,27 @@ private:
         }
     }
 
-    /// GPipe runs all forwards before the first backward; where there are no more micro-batches than stages, the first
-    /// stage looks the same under both, and one forward one backward is what such jobs run.
     std::string schedule() const
     {
-        std::int64_t firstBackward = INT64_MAX;
-        std::set<std::int32_t> before;
-        const std::int64_t step = table_.rows.front().step;
-        const auto inQuestion = [&](const PipelineRow& row, PipelineOp op) {
-            return row.step == step && row.stage == 0 && row.dp == table_.rows.front().dp && row.op == op;
-        };
+        std::vector<SourceAction> actions;
+        const PipelineRow& first = table_.rows.front();
         for (const PipelineRow& row : table_.rows) {
-            if (inQuestion(row, PipelineOp::BackwardCompute))
-                firstBackward = std::min(firstBackward, row.beginNs);
+            if (row.step == first.step && row.stage == 0 && row.dp == first.dp)
+                actions.push_back({ row.beginNs, row.endNs, passOf(row.op), false, row.microBatch, row.stage });
         }
-        for (const PipelineRow& row : table_.rows) {
-            if (inQuestion(row, PipelineOp::ForwardCompute) && row.beginNs < firstBackward)
-                before.insert(row.microBatch);
+        return scheduleOf(actions, stages_, microBatches_, 1);
+    }
+
+    static Pass passOf(PipelineOp op)
+    {
+        switch (op) {
+        case PipelineOp::ForwardCompute:
+            return Pass::Forward;
+        case PipelineOp::BackwardCompute:
+            return Pass::Backward;
+        default:
+            return op <= PipelineOp::Optimizer ? Pass::Optimizer : Pass::None;
         }
-        const bool allFirst = static_cast<std::int32_t>(before.size()) == microBatches_ && microBatches_ > stages_;
-        return allFirst ? "gpipe" : "1f1b";
     }
 
     void add(const PipelineRow& row)
@@ -145,10 +146,7 @@ private:
             event.kind = computes ? SourceKind::Kernel : SourceKind::Range;
             event.lane = computes ? 0 : 2;
             event.microBatch = computes ? row.microBatch : -1;
-            event.pass = row.op == PipelineOp::ForwardCompute ? Pass::Forward
-                : row.op == PipelineOp::BackwardCompute       ? Pass::Backward
-                : computes                                    ? Pass::Optimizer
-                                                              : Pass::None;
+            event.pass = passOf(row.op);
             trace.events->append(event);
             return;
         }
