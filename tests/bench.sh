@@ -2,7 +2,8 @@
 # Builds the preset bench and runs the benchmarks, then measures what recording costs a training run. Prints the machine
 # and the date with the medians; asserts nothing.
 #
-#   tests/bench.sh [NAME...]     only programs whose name contains NAME; "overhead" is the cost of recording
+#   tests/bench.sh [NAME...]     only programs whose name contains NAME; "overhead" is the cost of recording,
+#                                "training" a training step beside PyTorch's
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bin=build/bench/bin
@@ -67,6 +68,8 @@ measure_overhead() {
         "$(awk '{ print ($1 / $2 - 1) * 100 }' "$scratch/pairs" | median)"
 }
 
+source tests/benchmarks/backend/training.sh
+
 resources/setup/install-deps.sh build run app sample test bench
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -83,4 +86,7 @@ for program in "$bin"/bench_*; do
 done
 if is_wanted overhead; then
     measure_overhead
+fi
+if is_wanted training; then
+    measure_training
 fi

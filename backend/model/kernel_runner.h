@@ -24,6 +24,7 @@ struct Operand {
         return rounded ? Operand{ nullptr, rounded + element } : Operand{ full + element, nullptr };
     }
     int bytes() const { return rounded ? 2 : 4; }
+    tracing::DataType type() const { return rounded ? tracing::DataType::BFloat16 : tracing::DataType::Float32; }
 };
 
 /// Runs kernels one after the other: each is recorded as a span with its cost, after each an exchange may move on.
@@ -39,10 +40,12 @@ public:
 
     /// `tokens` is the work in the recording.
     template <typename Body>
-    void run(tracing::LocalName name, const kernels::KernelCost& cost, std::int64_t tokens, const Body& body)
+    void run(tracing::LocalName name, const kernels::KernelCost& cost, std::int64_t tokens, const Body& body,
+        tracing::DataType dtype = tracing::DataType::Float32)
     {
         tracing::OpenSpan span = recorder_.kernel({ .name = name,
             .pass = pass_,
+            .dtype = dtype,
             .threads = threads_,
             .flop = cost.flop,
             .bytes = cost.bytes,

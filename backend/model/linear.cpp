@@ -85,8 +85,9 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
     const float* bias = addsBias_ ? bias_.value : nullptr;
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(forwardName_, matmulCost(shape, input.bytes()), shape.M,
-            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); });
+        runner.run(
+            forwardName_, matmulCost(shape, input.bytes()), shape.M,
+            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); }, input.type());
     }
 }
 
@@ -98,8 +99,10 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
     const std::int64_t step = runner.rowsAtOnce(inputs_, matmulCost(shape).flop);
     for (std::int64_t first = 0; first < inputs_; first += step) {
         shape.M = std::min(step, inputs_ - first);
-        runner.run(weightGradientName_, matmulCost(shape, input.bytes()), rows * shape.M / inputs_,
-            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); });
+        runner.run(
+            weightGradientName_, matmulCost(shape, input.bytes()), rows * shape.M / inputs_,
+            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); },
+            input.type());
     }
     if (!bias_.gradient)
         return;
@@ -116,8 +119,10 @@ void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std
     const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(inputGradientName_, matmulCost(shape, gradient.bytes()), shape.M,
-            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); });
+        runner.run(
+            inputGradientName_, matmulCost(shape, gradient.bytes()), shape.M,
+            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); },
+            gradient.type());
     }
 }
 

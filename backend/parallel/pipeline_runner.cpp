@@ -3,6 +3,7 @@
 #include "tracing/model/check.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rankscope::backend {
 
@@ -55,12 +56,15 @@ PipelineRunner::PipelineRunner(
 
 StageHooks PipelineRunner::hooks()
 {
-    return { .betweenKernels =
-                 [this] {
-                     communicator_.progress();
-                     if (options_.also.betweenKernels)
-                         options_.also.betweenKernels();
-                 },
+    // Whole kernels are quicker than pieces: only where somebody has to look in between.
+    std::function<void()> betweenKernels = options_.also.betweenKernels;
+    if (options_.exchanges)
+        betweenKernels = [this] {
+            communicator_.progress();
+            if (options_.also.betweenKernels)
+                options_.also.betweenKernels();
+        };
+    return { .betweenKernels = std::move(betweenKernels),
         .insideKernel = options_.also.insideKernel,
         .gradientsReady =
             [this](std::size_t begin, std::size_t end) {

@@ -29,6 +29,7 @@ public:
         std::optional<GroupId> expertData; ///< replicas that have the same; absent with one
         std::optional<GroupId> tensor; ///< absent where tensors are whole
         std::size_t bucketFloats = 1 << 18;
+        bool exchanges = true; ///< there are other ranks, whose exchanges move on between pieces of kernels
         StageHooks also{}; ///< betweenKernels and insideKernel of somebody else
         bool shardsOptimizer = false; ///< each replica gets the sums of its ownParts() of the buckets, and updates them
         bool isNaive = false; ///< no buckets: each tensor's gradient is summed after the backward pass, one by one

@@ -44,6 +44,7 @@ PipelineRunner::Options runnerOptions(const Config& config, const Mesh& mesh, in
         .expertData = std::nullopt,
         .tensor = std::nullopt,
         .bucketFloats = static_cast<std::size_t>(config.parallel.bucketKb) * 1024 / sizeof(float),
+        .exchanges = config.meshSizes().worldSize() > 1,
         .shardsOptimizer = config.parallel.zero > 0,
         .isNaive = config.parallel.comm == "naive" };
     if (options.shardsOptimizer)

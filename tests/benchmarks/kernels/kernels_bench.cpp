@@ -190,6 +190,16 @@ void clear(benchmark::State& state)
     measure(state, clearCost(kWeights), [&] { cpu::clear(g.data(), kWeights); });
 }
 
+// Far larger than the caches: what memory gives.
+void copyLarge(benchmark::State& state)
+{
+    constexpr std::int64_t kFloats = 64 << 20;
+    const auto x = values(kFloats);
+    auto y = x;
+    measure(state, copyCost(kFloats), [&] { cpu::copy(y.data(), x.data(), kFloats); });
+}
+
+BENCHMARK(copyLarge)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(attentionForward)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(attentionBackward)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(geluForward)->UseRealTime()->Unit(benchmark::kMicrosecond);
