@@ -57,7 +57,9 @@ std::string quotedFiles(const ReportArguments& arguments)
 std::string written(const ReportArguments& arguments, const std::vector<RunAnalysis>& runs)
 {
     if (runs.size() == 2)
-        return arguments.json ? differenceJson(runs[0], runs[1]) : differenceText(runs[0], runs[1]);
+        return arguments.json ? differenceJson(runs[0], runs[1])
+            : arguments.brief ? differenceBrief(runs[0], runs[1])
+                              : differenceText(runs[0], runs[1]);
     if (arguments.json)
         return reportJson(runs[0]);
     return arguments.brief ? briefText(runs[0], quotedFiles(arguments)) : reportText(runs[0]);

@@ -314,11 +314,12 @@ std::string briefText(const RunAnalysis& run, std::string_view path)
             break;
         lines.push_back(findingLine(++number, finding));
     }
-    lines.push_back(fmt::format("rankscope open {}", path));
     std::string text;
     for (const std::string& line : lines)
         text += cutToWidth(line, kBriefColumns) + '\n';
-    return text;
+    // A command that is cut off is of no use to anybody.
+    const std::string open = fmt::format("rankscope open {}", path);
+    return text + (textWidth(open) <= kBriefColumns ? open + '\n' : std::string());
 }
 
 } // namespace rankscope::tracing

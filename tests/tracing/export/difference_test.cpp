@@ -1,5 +1,6 @@
 #include "tests/tracing/export/sample_run.h"
 #include "tracing/export/difference.h"
+#include "tracing/export/text_table.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
@@ -45,6 +46,45 @@ TEST(Difference, TextShowsTheChange)
     const std::string text = differenceText(sampleRun(), b);
     EXPECT_NE(text.find("-20.0 %"), std::string::npos) << text;
     EXPECT_NE(text.find("+0.0 points"), std::string::npos) << text;
+}
+
+TEST(Difference, SpreadTellsNoiseFromAChange)
+{
+    // Steps of 90 and 110 ms in turns: deviation sqrt(10 * 100 / 9) = 10.5 ms, standard error of a mean of ten 3.33 ms.
+    const auto uneven = [](std::int64_t moreNs) {
+        RunAnalysis run = sampleRun();
+        for (std::size_t i = 0; i < run.steps.size(); ++i)
+            run.steps[i].window.endNs = run.steps[i].window.beginNs + (i % 2 ? 110'000'000 : 90'000'000) + moreNs;
+        run.stepStats = stepStats(run.steps);
+        return run;
+    };
+    // Twice the error of a difference is 2 * sqrt(2) * 3.33 = 9.4 ms.
+    const auto little = differences(uneven(0), uneven(9'000'000)), much = differences(uneven(0), uneven(10'000'000));
+    const Difference* mean = find(little, "step time, mean");
+    ASSERT_NE(mean, nullptr);
+    EXPECT_NEAR(*mean->spreadA, 10.54e6, 0.01e6);
+    EXPECT_NEAR(*mean->spreadB, 10.54e6, 0.01e6);
+    EXPECT_TRUE(mean->isNoise);
+    EXPECT_FALSE(find(much, "step time, mean")->isNoise);
+    EXPECT_NE(differenceText(uneven(0), uneven(9'000'000)).find("in the spread"), std::string::npos);
+}
+
+TEST(Difference, BriefTableFitsInAMessage)
+{
+    RunAnalysis b = sampleRun();
+    b.facts.run.name = std::string(150, 'n');
+    for (int i = 0; i < 30; ++i)
+        b.kernels.push_back({ "kernel " + std::to_string(i) + std::string(90, 'k'), "k", KernelFamily::Other, 1,
+            1'000'000 + i, 0, std::nullopt, std::nullopt });
+    const std::string text = differenceBrief(sampleRun(), b);
+    std::size_t lines = 0;
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        ++lines;
+        EXPECT_LE(textWidth(std::string_view(text).substr(begin, end - begin)), 100U);
+    }
+    EXPECT_LE(lines, 20U);
+    EXPECT_NE(text.find("step time, mean"), std::string::npos);
+    EXPECT_NE(text.find("busbw GB/s, send in pp"), std::string::npos) << text;
 }
 
 TEST(Difference, JsonHasASchema)
