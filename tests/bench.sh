@@ -4,6 +4,7 @@
 #
 #   tests/bench.sh [NAME...]     only programs whose name contains NAME; "overhead" is the cost of recording,
 #                                "training" a training step beside PyTorch's
+#   RS_BENCH_LARGE=1             import: also a trace of ten million events, which takes minutes and 4 GB of the disk
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bin=build/bench/bin

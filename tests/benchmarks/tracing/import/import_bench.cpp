@@ -173,8 +173,9 @@ void reopen(benchmark::State& state)
 void window(benchmark::State& state)
 {
     auto reader = TraceReader::open(workplace().run(1, state.range(0)));
+    const auto all = reader->lanes();
     std::vector<std::pair<LaneId, std::vector<Kernel>>> lanes;
-    for (const Lane& lane : *reader->lanes()) {
+    for (const Lane& lane : *all) {
         auto rows = reader->kernels(lane.id, *reader->window());
         if (lane.kind == LaneKind::Compute && rows->size() > 2000)
             lanes.emplace_back(lane.id, std::move(*rows));
