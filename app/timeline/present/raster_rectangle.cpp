@@ -44,6 +44,28 @@ inline void put(std::uint32_t& pixel, Ink ink, std::uint32_t coverage)
     pixel = alpha == 255 ? 0xff000000U | ink.rgb : blend(pixel, ink.rgb, alpha);
 }
 
+/// Texels that lie one to one under the area's pixels, as glyphs do, which most textured rectangles are.
+void fillUnscaled(ClipRect area, const Texture& texture, int u, int v, Ink ink, const Surface& surface)
+{
+    const std::uint8_t* coverage = texture.coverage.data() + static_cast<std::ptrdiff_t>(v) * texture.width + u;
+    const int width = area.x1 - area.x0;
+    const std::uint32_t full = 0xff000000U | ink.rgb;
+    for (int y = area.y0; y < area.y1; ++y, coverage += texture.width) {
+        std::uint32_t* pixel = surface.row(y) + area.x0;
+        if (ink.alpha != 255) {
+            for (int x = 0; x < width; ++x)
+                put(pixel[x], ink, coverage[x]);
+            continue;
+        }
+        for (int x = 0; x < width; ++x) {
+            if (coverage[x] != 0)
+                pixel[x] = coverage[x] == 255 ? full : blend(pixel[x], ink.rgb, coverage[x]);
+        }
+    }
+}
+
+bool isUnscaled(float step) { return std::abs(step - 1) < 1e-3F; }
+
 /// A texture coordinate along one axis: texel at the first pixel's centre, texels a pixel.
 struct Walk {
     float start = 0;
@@ -59,7 +81,7 @@ Walk walk(float from, float to, float fromPx, float toPx, int firstPx, int size)
 void fillRow(
     std::uint32_t* pixel, int count, const Texture& texture, const std::uint8_t* coverage, Walk across, Ink ink)
 {
-    if (std::abs(across.step - 1) < 1e-3F) {
+    if (isUnscaled(across.step)) {
         int u = texelAt(across.start, texture.width, texture.repeats);
         for (int x = 0; x < count; ++x) {
             put(pixel[x], ink, coverage[u]);
@@ -91,6 +113,14 @@ void fillRectangle(const ImDrawVert& topLeft, const ImDrawVert& bottomRight, con
     }
     const Walk across = walk(topLeft.uv.x, bottomRight.uv.x, topLeft.pos.x, bottomRight.pos.x, area.x0, texture->width);
     const Walk down = walk(topLeft.uv.y, bottomRight.uv.y, topLeft.pos.y, bottomRight.pos.y, area.y0, texture->height);
+    if (isUnscaled(across.step) && isUnscaled(down.step)) {
+        const int u = texelAt(across.start, texture->width, texture->repeats);
+        const int v = texelAt(down.start, texture->height, texture->repeats);
+        if (u + area.x1 - area.x0 <= texture->width && v + area.y1 - area.y0 <= texture->height) {
+            fillUnscaled(area, *texture, u, v, ink, surface);
+            return;
+        }
+    }
     for (int y = area.y0; y < area.y1; ++y) {
         const float at = down.start + static_cast<float>(y - area.y0) * down.step;
         const int v = texelAt(at, texture->height, texture->repeats);
