@@ -6,6 +6,7 @@
 #include <QStandardPaths>
 
 #include <algorithm>
+#include <utility>
 
 namespace rankscope::app {
 namespace {
@@ -61,8 +62,11 @@ QVector<Sample> samplesIn(const QString& folder)
     const QDir dir(folder);
     for (const QFileInfo& file : dir.entryInfoList({ QStringLiteral("*.toml") }, QDir::Files, QDir::Name))
         samples.push_back({ file.completeBaseName(), firstSentence(file.filePath()), file.filePath() });
-    // "quickstart" before "quickstart-4": by name, not by file name.
-    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
+    // What a newcomer should start with comes first; then by name, not by file name, which puts "a-4" before "a".
+    const auto place = [](const Sample& sample) {
+        return std::pair(!sample.name.startsWith(QLatin1String("quickstart")), sample.name);
+    };
+    std::sort(samples.begin(), samples.end(), [&](const Sample& a, const Sample& b) { return place(a) < place(b); });
     return samples;
 }
 

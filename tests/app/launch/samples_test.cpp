@@ -22,6 +22,18 @@ TEST(Samples, AreDescribedByTheFirstSentenceOfTheirComment)
     EXPECT_EQ(samples[2].line, "Two stages that take turns.");
 }
 
+TEST(Samples, BeginWithTheQuickstart)
+{
+    const support::TemporaryDirectory directory;
+    for (const char* name : { "bf16.toml", "quickstart-4.toml", "quickstart.toml" })
+        directory.write(name, "");
+    const auto samples = samplesIn(QString::fromStdString(directory.path().string()));
+    ASSERT_EQ(samples.size(), 3);
+    EXPECT_EQ(samples[0].name, "quickstart");
+    EXPECT_EQ(samples[1].name, "quickstart-4");
+    EXPECT_EQ(samples[2].name, "bf16");
+}
+
 TEST(Samples, AreFoundInTheTreeThatTheProgramWasBuiltIn)
 {
     const support::TemporaryDirectory directory;
