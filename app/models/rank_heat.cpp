@@ -34,7 +34,7 @@ RankHeat rankHeat(const std::vector<RankRow>& rows, Leaf leaf)
 {
     RankHeat heat;
     heat.leaf = leaf;
-    heat.lowIsBad = leaf == Leaf::Compute;
+    heat.lowIsBad = leaf == Leaf::Compute || leaf == Leaf::Wait || leaf == Leaf::Imbalance;
     std::vector<const RankRow*> byRank;
     for (const RankRow& row : rows)
         byRank.push_back(&row);

@@ -25,7 +25,8 @@ struct RankHeat {
         std::vector<HeatCell> cells; ///< by rank
     };
     Leaf leaf = Leaf::Wait;
-    bool lowIsBad = false; ///< compute: where there is little of it, something is wrong
+    /// Where there is little compute something is wrong, and who waits least is whom the others wait for.
+    bool lowIsBad = false;
     std::vector<Node> nodes; ///< in the order of their first ranks
     double lowest = 0;
     double highest = 0;

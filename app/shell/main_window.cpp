@@ -344,6 +344,13 @@ void MainWindow::closeRun()
 
 void MainWindow::showView(View view)
 {
+    // Details are of what is selected on the timeline; on other pages they would only take room.
+    if (view_ == View::Timeline && view != View::Timeline) {
+        detailsOpen_ = !detailsDock_->isHidden();
+        detailsDock_->hide();
+    } else if (view == View::Timeline && view_ != View::Timeline && detailsOpen_) {
+        detailsDock_->show();
+    }
     view_ = view;
     updateState();
 }

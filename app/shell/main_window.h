@@ -159,6 +159,7 @@ private:
     LossesPanel* lossesPanel_;
     DetailsPanel* details_;
     QDockWidget* detailsDock_;
+    bool detailsOpen_ = false; ///< when the timeline was last left
     LogPanel* log_;
     QDockWidget* logDock_;
     QPushButton* losses_; ///< in the status bar; leads to all of them

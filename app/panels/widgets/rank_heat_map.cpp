@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kCell = 12;
 constexpr int kPitch = 13;
-constexpr int kNameWidth = 84;
+constexpr int kNameWidth = 84; ///< of a node, where nodes have names
 constexpr int kNodeGap = 16;
 constexpr int kLineGap = 5; ///< between nodes above each other
 constexpr int kLegendHeight = 40; ///< the scale, and the worst five
@@ -39,8 +39,11 @@ void RankHeatMap::setHeat(RankHeat heat)
 {
     heat_ = std::move(heat);
     mostCells_ = 1;
-    for (const RankHeat::Node& node : heat_.nodes)
+    nameWidth_ = 0;
+    for (const RankHeat::Node& node : heat_.nodes) {
         mostCells_ = std::max(mostCells_, node.cells.size());
+        nameWidth_ = node.name.isEmpty() ? nameWidth_ : kNameWidth;
+    }
     setAccessibleName(tr("Share of each rank's window. %1").arg(worstText()));
     updateGeometry();
     update();
@@ -49,12 +52,12 @@ void RankHeatMap::setHeat(RankHeat heat)
 RankHeatMap::Grid RankHeatMap::gridFor(int width) const
 {
     Grid grid;
-    const int fit = std::max(1, (width - kNameWidth) / kPitch);
+    const int fit = std::max(1, (width - nameWidth_) / kPitch);
     const auto most = static_cast<int>(mostCells_);
     // Lines of a long node are of whole eights, so that ranks of one place in their eight stand above each other.
     grid.perLine = most <= fit ? most : fit >= 8 ? fit / 8 * 8 : fit;
     grid.lines = (most + grid.perLine - 1) / grid.perLine;
-    grid.nodeWidth = kNameWidth + grid.perLine * kPitch + kNodeGap;
+    grid.nodeWidth = nameWidth_ + grid.perLine * kPitch + kNodeGap;
     grid.nodeHeight = grid.lines * kPitch + kLineGap;
     grid.columns = std::max(1, (width + kNodeGap) / grid.nodeWidth);
     return grid;
@@ -65,7 +68,7 @@ QRect RankHeatMap::cellArea(const Grid& grid, std::size_t node, std::size_t cell
     const auto column = static_cast<int>(node) % grid.columns;
     const auto row = static_cast<int>(node) / grid.columns;
     const auto place = static_cast<int>(cell);
-    return { column * grid.nodeWidth + kNameWidth + place % grid.perLine * kPitch,
+    return { column * grid.nodeWidth + nameWidth_ + place % grid.perLine * kPitch,
         row * grid.nodeHeight + place / grid.perLine * kPitch, kCell, kCell };
 }
 
@@ -95,7 +98,11 @@ QString RankHeatMap::worstText() const
     QStringList words;
     for (const HeatCell& cell : heat_.worst)
         words << QStringLiteral("rank %1 %2").arg(cell.rank).arg(percent(cell.share));
-    return words.isEmpty() ? tr("all ranks are alike") : tr("worst: %1").arg(words.join(QStringLiteral(", ")));
+    if (words.isEmpty())
+        return tr("all ranks are alike");
+    const bool awaited = heat_.leaf == Leaf::Wait || heat_.leaf == Leaf::Imbalance;
+    return (awaited ? tr("wait least, so the others wait for them: %1") : tr("worst: %1"))
+        .arg(words.join(QStringLiteral(", ")));
 }
 
 void RankHeatMap::paintEvent(QPaintEvent* event)
@@ -116,7 +123,7 @@ void RankHeatMap::paintNodes(QPainter& painter, const QRect& dirty) const
         if (first.top() > dirty.bottom() || first.top() + grid.nodeHeight < dirty.top())
             continue;
         painter.setPen(toQColor(look_.colors().dim));
-        const QRect name(first.left() - kNameWidth, first.top() - 1, kNameWidth - 8, kCell + 2);
+        const QRect name(first.left() - nameWidth_, first.top() - 1, nameWidth_ - 8, kCell + 2);
         painter.drawText(
             name, Qt::AlignVCenter, painter.fontMetrics().elidedText(node.name, Qt::ElideMiddle, name.width()));
         for (std::size_t c = 0; c < node.cells.size(); ++c) {

@@ -51,6 +51,7 @@ private:
     const Look& look_;
     RankHeat heat_;
     std::size_t mostCells_ = 1; ///< of a node
+    int nameWidth_ = 0;
 };
 
 } // namespace rankscope::app

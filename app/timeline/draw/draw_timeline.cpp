@@ -4,7 +4,10 @@
 
 namespace rankscope::app::timeline {
 
-Rect plotOf(const Scene& scene) { return { kTitleWidth, scene.headerHeight(), scene.width, scene.height }; }
+Rect plotOf(const Scene& scene)
+{
+    return { kTitleWidth, scene.headerHeight(), scene.width - kRightMargin, scene.height };
+}
 
 float topOf(const Scene& scene, const Box& box) { return scene.headerHeight() + std::floor(box.top - scene.scroll); }
 

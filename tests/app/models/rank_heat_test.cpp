@@ -5,12 +5,12 @@
 namespace rankscope::app {
 namespace {
 
-RankRow row(std::int32_t rank, const char* node, std::int64_t computeNs, std::int64_t waitNs)
+RankRow row(std::int32_t rank, const char* node, std::int64_t computeNs, std::int64_t lostNs, Leaf lost = Leaf::Host)
 {
     RankRow made;
     made.rank = rank;
     made.node = QLatin1String(node);
-    made.bar = { { Leaf::Compute, computeNs, {}, {} }, { Leaf::Wait, waitNs, {}, {} } };
+    made.bar = { { Leaf::Compute, computeNs, {}, {} }, { lost, lostNs, {}, {} } };
     return made;
 }
 
@@ -22,7 +22,7 @@ std::vector<RankRow> fourRanks()
 
 TEST(RankHeat, PutsRanksInRowsOfNodesAndKnowsTheWorst)
 {
-    const RankHeat heat = rankHeat(fourRanks(), Leaf::Wait);
+    const RankHeat heat = rankHeat(fourRanks(), Leaf::Host);
     ASSERT_EQ(heat.nodes.size(), 2U);
     EXPECT_EQ(heat.nodes[0].name, "a");
     EXPECT_EQ(heat.nodes[0].cells, (std::vector<HeatCell>{ { 0, 0.2 }, { 1, 0.9 } }));
@@ -42,16 +42,26 @@ TEST(RankHeat, LittleComputeIsBad)
     EXPECT_EQ(heat.stepOf(1.0), 0);
 }
 
+TEST(RankHeat, WhoWaitsLeastIsWhomTheOthersWaitFor)
+{
+    const RankHeat heat
+        = rankHeat({ row(0, "a", 60, 40, Leaf::Wait), row(1, "a", 99, 1, Leaf::Wait), row(2, "a", 65, 35, Leaf::Wait) },
+            Leaf::Wait);
+    EXPECT_EQ(heat.worst.front(), (HeatCell{ 1, 0.01 }));
+    EXPECT_EQ(heat.stepOf(0.01), 4);
+    EXPECT_EQ(heat.stepOf(0.40), 0);
+}
+
 TEST(RankHeat, RanksThatAreAlikeHaveNoWorst)
 {
-    const RankHeat heat = rankHeat({ row(0, "a", 50, 50), row(1, "a", 50, 50) }, Leaf::Wait);
+    const RankHeat heat = rankHeat({ row(0, "a", 50, 50), row(1, "a", 50, 50) }, Leaf::Host);
     EXPECT_TRUE(heat.worst.empty());
     EXPECT_EQ(heat.stepOf(0.5), 0);
 }
 
 TEST(RankHeat, OffersTheLeavesThatMostIsLostInFirst)
 {
-    EXPECT_EQ(heatLeaves(fourRanks()), (std::vector<Leaf>{ Leaf::Wait, Leaf::Compute }));
+    EXPECT_EQ(heatLeaves(fourRanks()), (std::vector<Leaf>{ Leaf::Host, Leaf::Compute }));
 }
 
 } // namespace

@@ -59,10 +59,10 @@ TEST(RankHeatMap, PutsNodesBesideEachOtherAndFindsTheRankUnderAPixel)
         RankRow row;
         row.rank = rank;
         row.node = QStringLiteral("node%1").arg(rank / 8);
-        row.bar = { { Leaf::Compute, 100 - rank % 10, {}, {} }, { Leaf::Wait, rank % 10, {}, {} } };
+        row.bar = { { Leaf::Compute, 100 - rank % 10, {}, {} }, { Leaf::Host, rank % 10, {}, {} } };
         rows.push_back(row);
     }
-    map.setHeat(rankHeat(rows, Leaf::Wait));
+    map.setHeat(rankHeat(rows, Leaf::Host));
     // A node is 84 px of name, 8 cells of 13 px and a gap of 16: two of them fit, in 8 lines of 18 px.
     map.resize(420, map.heightForWidth(420));
     EXPECT_EQ(map.height(), 8 * 18 + 40);

@@ -19,6 +19,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDateTime>
+#include <QDockWidget>
 #include <QFile>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -168,6 +169,24 @@ TEST_F(MainWindowTest, RankAndFindingLeadToTheirPlaceOnTheTimeline)
     EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 160e6, 3e6);
     EXPECT_EQ(window_.session().selection().kind, Selection::Kind::Area); // its time is counted in the details
     EXPECT_EQ(window_.session().selection().window, card.evidence);
+}
+
+TEST_F(MainWindowTest, DetailsStandBesideTheTimelineOnly)
+{
+    openSample();
+    FindingCard card;
+    card.evidence = { 160'000'000, 190'000'000 };
+    emit window_.overviewPage().panel().evidenceRequested(card);
+    auto* details = window_.findChild<QDockWidget*>("details");
+    EXPECT_TRUE(details->isVisible());
+    window_.showView(MainWindow::View::Ledger);
+    EXPECT_FALSE(details->isVisible());
+    window_.showView(MainWindow::View::Timeline);
+    EXPECT_TRUE(details->isVisible());
+    details->close();
+    window_.showView(MainWindow::View::Overview);
+    window_.showView(MainWindow::View::Timeline);
+    EXPECT_FALSE(details->isVisible()); // whoever closed it does not want it back
 }
 
 TEST_F(MainWindowTest, ASegmentOfTheStripLeadsToItsLineAndMarksItsTime)

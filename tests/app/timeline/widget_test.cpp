@@ -1,5 +1,6 @@
 #include "app/timeline/timeline_widget.h"
 
+#include "app/session/look.h"
 #include "tests/app/timeline/straggler_run.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/trace_builder.h"
@@ -239,6 +240,14 @@ TEST_F(TimelineWidgetTest, AScrollBarLeadsThroughTheLanesThatDoNotFit)
     EXPECT_EQ(bar->maximum(), static_cast<int>(scene.layout.height() - (400 - scene.headerHeight())));
     EXPECT_EQ(bar->geometry().right(), 1599);
     EXPECT_EQ(bar->geometry().top(), static_cast<int>(scene.headerHeight()));
+    // Nothing is drawn under it: rank 0's kernel of 2.000 to 2.049 s ends where the plot does.
+    widget_.showWindow({ 1'000'000'000, 2'000'000'000 });
+    ASSERT_TRUE(eventually([&] { return widget_.settled(); }));
+    const auto y = static_cast<int>(place(0, tracing::LaneKind::Compute, 2'000'000'000).y());
+    bar->hide();
+    const QImage picture = widget_.grab().toImage();
+    EXPECT_EQ(picture.pixelColor(1588, y), toQColor(leafStyle(Leaf::Compute, Theme::Dark).fill));
+    EXPECT_EQ(picture.pixelColor(1596, y), toQColor(roles(Theme::Dark).canvas));
     bar->setValue(100);
     EXPECT_EQ(scene.scroll, 100);
     press(Qt::Key_PageDown);
