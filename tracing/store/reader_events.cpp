@@ -3,6 +3,7 @@
 #include "tracing/store/writer_dictionaries.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 
@@ -14,24 +15,40 @@ namespace {
 constexpr std::size_t kBlocksAtOnce = 64;
 constexpr std::size_t kVisitRows = 8192;
 
-/// Rows of a lane (?3) in a block (?1 to ?2) that touch a window (?4 to ?5).
-template <typename Row> std::string windowText(std::string_view also = {})
+template <typename Row> constexpr std::string_view windowCondition()
 {
-    constexpr bool kIsSpan = !std::is_same_v<Row, CounterSample>;
+    return " AND begin_ns < ?5 AND (begin_ns >= ?4 OR begin_ns + duration_ns > ?4)";
+}
+template <> constexpr std::string_view windowCondition<CounterSample>()
+{
+    return " AND time_ns >= ?4 AND time_ns < ?5";
+}
+
+/// Rows of a lane (?3) in a block (?1 to ?2) that touch a window (?4 to ?5).
+template <typename Row> std::string windowText(std::string_view also)
+{
     std::string text = "SELECT ";
     text.append(EventTable<Row>::columns).append(" FROM ").append(EventTable<Row>::table);
-    text.append(" WHERE id BETWEEN ?1 AND ?2 AND lane = ?3");
-    text.append(kIsSpan ? " AND begin_ns < ?5 AND (begin_ns >= ?4 OR begin_ns + duration_ns > ?4)"
-                        : " AND time_ns >= ?4 AND time_ns < ?5");
+    text.append(" WHERE id BETWEEN ?1 AND ?2 AND lane = ?3").append(windowCondition<Row>());
     return text.append(also);
 }
 
-/// Rows of a lane (?3) in a block (?1 to ?2) that lies in the window with all its rows.
-template <typename Row> std::string wholeText()
+/// Rows of a lane (?3) in a block (?1 to ?2). Where the block lies in the window with all its rows, or holds no row of
+/// another lane, the rows need not be looked at for it.
+template <typename Row> std::string blockText(bool isWhole, bool isDense)
 {
-    std::string text = "SELECT ";
-    text.append(EventTable<Row>::columns).append(" FROM ").append(EventTable<Row>::table);
-    return text.append(" WHERE id BETWEEN ?1 AND ?2 AND lane = ?3");
+    std::string text = "SELECT ?3";
+    text.append(EventTable<Row>::columns.substr(std::string_view("lane").size()));
+    text.append(" FROM ").append(EventTable<Row>::table).append(" WHERE id BETWEEN ?1 AND ?2");
+    text.append(isDense ? "" : " AND lane = ?3");
+    return isWhole ? text : text.append(windowCondition<Row>());
+}
+
+/// Unsigned: a damaged file may say anything.
+bool isDense(const Block& block)
+{
+    return static_cast<std::uint64_t>(block.lastRow) - static_cast<std::uint64_t>(block.firstRow) + 1
+        == static_cast<std::uint64_t>(block.rows);
 }
 
 template <typename Row> void sortRows(std::vector<Row>& rows)
@@ -45,12 +62,13 @@ template <typename Row> void sortRows(std::vector<Row>& rows)
 template <typename Row>
 Status TraceReader::Impl::readBlocks(std::span<const Block> blocks, Window window, std::vector<Row>& out)
 {
-    static const std::string someText = windowText<Row>();
-    static const std::string allText = wholeText<Row>();
+    static const std::array texts{ blockText<Row>(false, false), blockText<Row>(false, true),
+        blockText<Row>(true, false), blockText<Row>(true, true) };
     for (const Block& block : blocks) {
         const bool whole
             = block.beginNs >= window.beginNs && block.beginNs < window.endNs && block.endNs < window.endNs;
-        auto query = statement(whole ? allText : someText);
+        const bool dense = isDense(block);
+        auto query = statement(texts[(whole ? 2u : 0u) + (dense ? 1u : 0u)]);
         if (!query)
             return query.error();
         Statement& rows = (*query)->reset().bind(1, block.firstRow).bind(2, block.lastRow).bind(3, block.lane);

@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-#include <limits>
+#include <utility>
 
 namespace rankscope::tracing {
 
@@ -17,6 +17,11 @@ Error errorOf(sqlite3* database)
             c = ' ';
     }
     return Error(text);
+}
+
+std::int32_t narrowed(std::int64_t value)
+{
+    return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : 0;
 }
 
 } // namespace
@@ -93,12 +98,7 @@ bool Statement::isNull(int column) const { return sqlite3_column_type(handle(), 
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle(), column); }
 
-std::int32_t Statement::integer32(int column) const
-{
-    const std::int64_t value = integer(column);
-    using Limits = std::numeric_limits<std::int32_t>;
-    return value >= Limits::min() && value <= Limits::max() ? static_cast<std::int32_t>(value) : 0;
-}
+std::int32_t Statement::integer32(int column) const { return narrowed(integer(column)); }
 
 double Statement::real(int column) const { return sqlite3_column_double(handle(), column); }
 
@@ -111,16 +111,17 @@ std::string Statement::text(int column) const
 
 std::optional<std::int64_t> Statement::optionalInteger(int column) const
 {
-    if (isNull(column))
+    // Asked for once: to find a column costs more than to read its type and its value.
+    sqlite3_value* value = sqlite3_column_value(handle(), column);
+    if (sqlite3_value_type(value) == SQLITE_NULL)
         return std::nullopt;
-    return integer(column);
+    return sqlite3_value_int64(value);
 }
 
 std::optional<std::int32_t> Statement::optionalInteger32(int column) const
 {
-    if (isNull(column))
-        return std::nullopt;
-    return integer32(column);
+    const auto value = optionalInteger(column);
+    return value ? std::optional(narrowed(*value)) : std::nullopt;
 }
 
 Result<Database> Database::open(const std::string& uri, Access access)
