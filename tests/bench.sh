@@ -33,7 +33,7 @@ train_ranks() {
     (($(nproc) >= 2)) || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 mpirun -n 2 "${placement[@]}" \
         --mca btl_vader_single_copy_mechanism none -x RANKSCOPE_SESSION \
-        "$bin/rankscope-train" samples/quickstart.toml train.steps="$steps" train.validate_every=0 \
+        "$bin/rankscope-train" samples/quickstart.toml train.steps="$steps" train.max_seconds=3600 train.validate_every=0 \
         train.peak_gflops=100 >"$scratch/train.log" 2>&1
 }
 
