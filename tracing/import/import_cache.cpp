@@ -5,7 +5,9 @@
 #include "tracing/import/trace_format.h"
 #include "tracing/store/trace_reader.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -18,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What an import makes of the same files; rises when it makes something else.
-constexpr int kImporterVersion = 4;
+constexpr int kImporterVersion = 5;
 
 std::string hash(std::string_view text)
 {
@@ -70,6 +72,40 @@ void removeOlder(const fs::path& folder, const std::string& stem, const fs::path
     }
 }
 
+/// Removes what was not used for longest until the limit is kept, and what imports that were killed left behind.
+void keepLimit(const fs::path& folder, const fs::path& keep)
+{
+    struct Entry {
+        fs::file_time_type used;
+        std::uintmax_t bytes = 0;
+        fs::path path;
+    };
+    std::vector<Entry> entries;
+    std::uintmax_t sum = 0;
+    std::error_code error;
+    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        std::error_code gone; // another process may tidy up, too
+        Entry entry{ it->last_write_time(gone), it->file_size(gone), it->path() };
+        if (gone)
+            continue;
+        if (entry.path.extension() == ".rsdb") {
+            sum += entry.bytes;
+            entries.push_back(std::move(entry));
+        } else if (entry.path.filename().string().find(".importing") != std::string::npos && entry.used < yesterday) {
+            fs::remove(entry.path, gone);
+        }
+    }
+    std::ranges::sort(entries, {}, &Entry::used);
+    const std::uint64_t limit = cacheLimitBytes(folder.string());
+    for (const Entry& entry : entries) {
+        if (sum <= limit)
+            return;
+        if (entry.path != keep && fs::remove(entry.path, error))
+            sum -= entry.bytes;
+    }
+}
+
 bool isComplete(const std::string& path)
 {
     auto reader = TraceReader::open(path);
@@ -80,6 +116,20 @@ bool isComplete(const std::string& path)
 }
 
 } // namespace
+
+std::uint64_t cacheLimitBytes(const std::string& folder)
+{
+    constexpr std::uint64_t kGiB = 1u << 30, kDefault = 20;
+    if (const char* set = std::getenv("RANKSCOPE_CACHE_GIB"); set && *set) {
+        char* end = nullptr;
+        const double gib = std::strtod(set, &end);
+        if (*end == '\0' && gib >= 0 && gib < 1e9)
+            return static_cast<std::uint64_t>(gib * static_cast<double>(kGiB));
+    }
+    std::error_code error;
+    const fs::space_info disk = fs::space(folder, error);
+    return error ? kDefault * kGiB : std::min<std::uint64_t>(kDefault * kGiB, disk.capacity / 10);
+}
 
 std::string importCacheFolder()
 {
@@ -130,13 +180,16 @@ Result<CachedRun> importCached(const std::vector<std::string>& inputs, const Imp
         names += input + "\n";
     const std::string stem = readable(absolute.front()) + "-" + hash(names) + "-";
     const fs::path path = fs::path(folder) / (stem + hash(stateOf(*files, *rules)) + ".rsdb");
-    if (fs::exists(path, error) && isComplete(path.string()))
+    if (fs::exists(path, error) && isComplete(path.string())) {
+        fs::last_write_time(path, fs::file_time_type::clock::now(), error); // used: others go before it
         return CachedRun{ path.string(), false, {} };
+    }
     fs::remove(path, error);
     auto report = importTraces(absolute, path.string(), options);
     if (!report)
         return report.error();
     removeOlder(folder, stem, path);
+    keepLimit(folder, path);
     return CachedRun{ path.string(), true, std::move(*report) };
 }
 

@@ -1,6 +1,7 @@
 #include "tracing/import/importer.h"
 
 #include "tracing/import/input_files.h"
+#include "tracing/import/nsight/host_clock.h"
 #include "tracing/import/pipeline_facts.h"
 #include "tracing/import/rank_assignment.h"
 #include "tracing/import/run_assembly.h"
@@ -116,6 +117,7 @@ private:
             return status;
         for (AssignedTrace& assigned : found)
             traces_.push_back(std::move(assigned.trace));
+        alignReportsOfHosts(traces_);
         findPipeline(traces_);
         return Done{};
     }

@@ -19,7 +19,7 @@ public:
         const std::map<std::int64_t, const CollectiveMatch*>& matches, TraceWriter& writer, TileBuilder& tiles)
         : trace_(trace)
         , rank_(trace.rank.value_or(0))
-        , shiftNs_(trace.baseNs + trace.clockShiftNs - originNs)
+        , originNs_(originNs)
         , dimensionOfGroup_(dimensionOfGroup)
         , matches_(matches)
         , writer_(writer)
@@ -42,8 +42,7 @@ public:
                 return status;
         }
         for (const SourceStep& step : trace_.steps) {
-            if (Status status
-                = writer_.putStep({ rank_, step.step, 0, step.beginNs + shiftNs_, step.endNs + shiftNs_ });
+            if (Status status = writer_.putStep({ rank_, step.step, 0, onRun(step.beginNs), onRun(step.endNs) });
                 !status)
                 return status;
         }
@@ -96,6 +95,7 @@ private:
     Status writeLane(std::uint32_t source);
     Status writeChunk(LaneId lane, std::span<const SourceEvent> events);
     std::int32_t depthOf(const SourceEvent& event);
+    std::int64_t onRun(std::int64_t ns) const { return trace_.onRun(ns, originNs_); }
     static std::optional<std::int64_t> known(std::int64_t value)
     {
         return value == SourceEvent::kNone ? std::nullopt : std::optional(value);
@@ -120,7 +120,7 @@ private:
 
     SourceTrace& trace_;
     const std::int32_t rank_;
-    const std::int64_t shiftNs_;
+    const std::int64_t originNs_;
     const std::vector<Dimension>& dimensionOfGroup_;
     const std::map<std::int64_t, const CollectiveMatch*>& matches_;
     TraceWriter& writer_;
@@ -150,8 +150,8 @@ Status RankWriter::writeParts()
         if (!text)
             return text.error();
         CollectivePart row;
-        row.beginNs = part.beginNs + shiftNs_;
-        row.endNs = part.endNs + shiftNs_;
+        row.beginNs = onRun(part.beginNs);
+        row.endNs = onRun(part.endNs);
         row.name = *text;
         row.op = part.op;
         row.instance = static_cast<InstanceId>(part.instance);
@@ -223,7 +223,7 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
             ++farOff_;
             continue;
         }
-        const Window at{ event.beginNs + shiftNs_, event.endNs + shiftNs_ };
+        const Window at{ onRun(event.beginNs), onRun(event.endNs) };
         if (event.kind == SourceKind::Kernel) {
             SourceEvent kernel = event;
             applyAction(trace_, kernel);
@@ -291,13 +291,12 @@ private:
     {
         std::int64_t first = std::numeric_limits<std::int64_t>::max();
         for (const SourceTrace& trace : traces_) {
-            const std::int64_t shift = trace.baseNs + trace.clockShiftNs;
             for (const SourcePart& part : trace.parts) {
                 if (part.beginNs >= trace.lowestNs && part.beginNs <= trace.highestNs)
-                    first = std::min(first, part.beginNs + shift);
+                    first = std::min(first, trace.onRun(part.beginNs, 0));
             }
             if (const auto extent = trace.events->extent(trace.lowestNs, trace.highestNs))
-                first = std::min(first, extent->first + shift);
+                first = std::min(first, trace.onRun(extent->first, 0));
         }
         return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
     }
@@ -383,7 +382,11 @@ Status RunAssembly::writeFacts(const std::string& name)
         facts["format"] = trace.format;
         facts["fractional_times"] = trace.fractionalTimes ? "true" : "false";
         facts["base_ns"] = std::to_string(trace.baseNs);
-        facts["shift_ns"] = std::to_string(trace.baseNs + trace.clockShiftNs - originNs_); // added to the file's times
+        facts["shift_ns"] = std::to_string(trace.onRun(0, originNs_)); // added to the file's times
+        if (trace.clockMap.drift != 0)
+            facts["clock_drift_ppm"] = std::to_string(trace.clockMap.drift * 1e6);
+        facts["clock_residual_ns"] = std::to_string(trace.clockResidualNs);
+        facts["clock_error_ns"] = std::to_string(trace.clockErrorNs);
         for (const auto& [key, value] : facts) {
             if (Status status = writer_.setProvenance(prefix + key, value); !status)
                 return status;
@@ -457,13 +460,13 @@ std::vector<CollectiveMatch> matchRowsOf(std::span<const SourceTrace> traces, co
         for (const auto& member : instance.members) {
             const SourceTrace& trace = traces[member.trace];
             const SourcePart& part = trace.parts[member.part];
-            const std::int64_t shift = trace.baseNs + trace.clockShiftNs - originNs;
-            if (part.beginNs + shift > row.lastEntryNs) {
-                row.lastEntryNs = part.beginNs + shift;
+            const std::int64_t entry = trace.onRun(part.beginNs, originNs), exit = trace.onRun(part.endNs, originNs);
+            if (entry > row.lastEntryNs) {
+                row.lastEntryNs = entry;
                 row.lateRank = trace.rank;
             }
-            row.firstEntryNs = std::min(row.firstEntryNs, part.beginNs + shift);
-            row.lastExitNs = std::max(row.lastExitNs, part.endNs + shift);
+            row.firstEntryNs = std::min(row.firstEntryNs, entry);
+            row.lastExitNs = std::max(row.lastExitNs, exit);
         }
         if (row.partsPresent < 2)
             row.lateRank.reset();

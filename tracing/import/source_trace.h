@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/import/clock_map.h"
 #include "tracing/import/event_spool.h"
 #include "tracing/model/rows.h"
 #include "tracing/model/run.h"
@@ -120,8 +121,13 @@ struct SourceTrace {
     std::int64_t lowestNs = std::numeric_limits<std::int64_t>::min();
     std::int64_t highestNs = std::numeric_limits<std::int64_t>::max();
 
-    std::int64_t clockShiftNs = 0; ///< given by the alignment: added to every time after baseNs
+    // Given by the alignment.
+    ClockMap clockMap; ///< of times after baseNs onto the run's clock
+    std::int64_t clockResidualNs = 0; ///< median of what it leaves
     std::int64_t clockErrorNs = 0;
+
+    /// A time of this file on the run's clock, which begins at originNs (UTC).
+    std::int64_t onRun(std::int64_t ns, std::int64_t originNs) const { return clockMap(ns + baseNs) - originNs; }
 };
 
 /// The action in which the correlation's launch was; none: in none, or not known.

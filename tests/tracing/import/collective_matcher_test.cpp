@@ -90,7 +90,7 @@ TEST(Alignment, ClocksMoveByTheMedianOfTheEndsDifferences)
     const MatchResult matches = matchCollectives(traces);
     const Alignment alignment = alignClocks(traces, matches);
     EXPECT_TRUE(alignment.aligned);
-    EXPECT_EQ(traces[0].clockShiftNs - traces[1].clockShiftNs, 200'000);
+    EXPECT_EQ(traces[0].clockMap.shiftNs - traces[1].clockMap.shiftNs, 200'000);
     EXPECT_EQ(alignment.errorNs, 0);
 }
 
@@ -106,8 +106,8 @@ TEST(Alignment, RefusesWhereEndsDoNotAgree)
     const MatchResult matches = matchCollectives(traces);
     const Alignment alignment = alignClocks(traces, matches);
     EXPECT_FALSE(alignment.aligned);
-    EXPECT_EQ(traces[0].clockShiftNs, 0);
-    EXPECT_EQ(traces[1].clockShiftNs, 0);
+    EXPECT_EQ(traces[0].clockMap.shiftNs, 0);
+    EXPECT_EQ(traces[1].clockMap.shiftNs, 0);
     EXPECT_GT(traces[1].clockErrorNs, 1'000'000);
     EXPECT_NE(alignment.note.find("not aligned"), std::string::npos);
 }

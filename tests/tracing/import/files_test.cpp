@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -201,6 +202,32 @@ TEST_F(Files, TheCacheKeepsAnImportUntilTheSourceChanges)
     EXPECT_EQ(run->path, changed->path); // a run file is opened where it is
     EXPECT_EQ(
         std::distance(fs::directory_iterator(path("job")), fs::directory_iterator()), 2); // nothing beside the source
+}
+
+TEST_F(Files, TheCacheGivesUpWhatWasNotUsedForLongest)
+{
+    const support::EnvironmentVariable cache("XDG_CACHE_HOME", path("cache"));
+    std::vector<std::string> runs;
+    for (int i = 0; i < 3; ++i) {
+        const auto run = importCached({ write("job" + std::to_string(i) + "/rank0.json", trace(1000, "0")) });
+        ASSERT_TRUE(run) << run.error().message();
+        runs.push_back(run->path);
+    }
+    const auto hoursAgo = [](int hours) { return fs::file_time_type::clock::now() - std::chrono::hours(hours); };
+    fs::last_write_time(runs[0], hoursAgo(3));
+    fs::last_write_time(runs[1], hoursAgo(2));
+    fs::last_write_time(runs[2], hoursAgo(1));
+    const std::string killed = write("cache/rankscope/imports/x.rsdb.77.importing", "half");
+    fs::last_write_time(killed, hoursAgo(30));
+    ASSERT_FALSE(importCached({ path("job0/rank0.json") })->imported); // used again
+    // Room for the next one and two of those that are there.
+    const double gib = 3.5 * static_cast<double>(fs::file_size(runs[0])) / (1u << 30);
+    const support::EnvironmentVariable limit("RANKSCOPE_CACHE_GIB", std::to_string(gib));
+    ASSERT_TRUE(importCached({ write("job3/rank0.json", trace(1000, "0")) }));
+    EXPECT_TRUE(fs::exists(runs[0]));
+    EXPECT_FALSE(fs::exists(runs[1]));
+    EXPECT_TRUE(fs::exists(runs[2]));
+    EXPECT_FALSE(fs::exists(killed));
 }
 
 } // namespace rankscope::tracing

@@ -294,7 +294,7 @@ private:
     {
         const SourceTrace& trace = traces_[t];
         Source& source = sources_[sourceOf_[t]];
-        shiftNs_ = trace.baseNs + trace.clockShiftNs - originNs_;
+        current_ = &trace;
         nextPart_ = 0;
         TileBuilder tiles([](LaneId, int, Window) { return Result<std::vector<Tile>>(std::vector<Tile>{}); });
         for (const Lane& lane : source.lanes) {
@@ -312,8 +312,8 @@ private:
         for (Step step : *steps) {
             if (step.rank != *trace.rank)
                 continue;
-            step.beginNs += shiftNs_;
-            step.endNs += shiftNs_;
+            step.beginNs = trace.onRun(step.beginNs, originNs_);
+            step.endNs = trace.onRun(step.endNs, originNs_);
             if (Status status = writer_->putStep(step); !status)
                 return status;
         }
@@ -386,8 +386,8 @@ private:
         Status status = source.reader.visit<Row>(from, kAlways, [&](std::span<const Row> rows) {
             std::vector<Row> changed(rows.begin(), rows.end());
             for (Row& row : changed) {
-                row.beginNs += shiftNs_;
-                row.endNs += shiftNs_;
+                row.beginNs = current_->onRun(row.beginNs, originNs_);
+                row.endNs = current_->onRun(row.endNs, originNs_);
                 if (failed = change(row); !failed)
                     return false;
             }
@@ -404,7 +404,7 @@ private:
         Status status = source.reader.visit<CounterSample>(from, kAlways, [&](std::span<const CounterSample> rows) {
             std::vector<CounterSample> changed(rows.begin(), rows.end());
             for (CounterSample& row : changed)
-                row.timeNs += shiftNs_;
+                row.timeNs = current_->onRun(row.timeNs, originNs_);
             rows_ += static_cast<std::int64_t>(changed.size());
             failed = writer_->append(to, std::span<const CounterSample>(changed));
             return failed.has_value();
@@ -433,7 +433,7 @@ private:
     Alignment alignment_;
     TraceWriter* writer_ = nullptr;
     std::map<std::int64_t, CollectiveMatch> matchById_;
-    std::int64_t shiftNs_ = 0;
+    const SourceTrace* current_ = nullptr; ///< of the rank being copied
     std::size_t nextPart_ = 0; ///< of the rank being copied: parts come in the order in which they were read
     std::int64_t rows_ = 0;
     std::int32_t worldSize_ = 0;

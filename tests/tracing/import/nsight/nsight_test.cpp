@@ -326,4 +326,27 @@ TEST_F(Nsight, RealOldSchemaOpens)
     EXPECT_EQ(events(found[0], SourceKind::Range).size(), 22u);
 }
 
+TEST_F(Nsight, ReportsOfOneHostLieAsFarApartAsItsSystemClockSays)
+{
+    // The second session began 2 s later; in between the wall clock was set back by 0.5 s.
+    const auto report = [&](const std::string& name, const std::string& utc, const std::string& system) {
+        return write(name,
+            kStrings + kKernels + kernel(100, 200, 0, 5, 20, 1)
+                + "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, systemClockNs INTEGER);"
+                + row("TARGET_INFO_SESSION_START_TIME", { utc, system })
+                + "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);"
+                + row("TARGET_INFO_SYSTEM_ENV", { "'Hostname'", "'node1'" }));
+    };
+    const std::string a = report("a.sqlite", "1700000000000000000", "5000000000");
+    const std::string b = report("b.sqlite", "1700000001500000000", "7000000000");
+    const auto imported = importTraces({ a, b }, path("run.rsdb"));
+    ASSERT_TRUE(imported) << imported.error().message();
+    EXPECT_EQ(imported->ranks, 2);
+    auto reader = TraceReader::open(path("run.rsdb"));
+    ASSERT_TRUE(reader);
+    const auto window = reader->window();
+    EXPECT_EQ(window->beginNs, 0);
+    EXPECT_EQ(window->endNs, 2'000'000'100);
+}
+
 } // namespace rankscope::tracing
