@@ -65,6 +65,7 @@ struct Config {
     struct Recovery {
         int restarts = 0;
         double hangSeconds = 0;
+        bool elastic = false;
     } recovery;
     std::vector<Link> links;
     std::vector<Fault> faults;

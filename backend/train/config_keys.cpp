@@ -106,6 +106,8 @@ const std::vector<ConfigKey>& table()
             RS_FIELD(bool, checkpoint.resume) },
         { "recovery.restarts", "times that a run whose ranks failed is started again", RS_FIELD(int, recovery.restarts),
             0, 1000 },
+        { "recovery.elastic", "goes on with fewer replicas where a restart finds fewer cores than ranks",
+            RS_FIELD(bool, recovery.elastic) },
         { "recovery.hang_seconds", "time without progress after which ranks count as hung; 0 for never",
             RS_FIELD(double, recovery.hangSeconds), 0, kMany },
     };

@@ -119,6 +119,14 @@ void checkCheckpoints(const Config& config, std::vector<std::string>& problems)
                               "checkpoint.resume to false");
 }
 
+void checkRecovery(const Config& config, std::vector<std::string>& problems)
+{
+    if (config.recovery.elastic && config.recovery.restarts == 0)
+        problems.emplace_back("recovery.elastic = true: needs restarts; set recovery.restarts to 1 or more");
+    if (config.recovery.elastic && config.checkpoint.dir.empty())
+        problems.emplace_back("recovery.elastic = true: needs checkpoints to go on from; set checkpoint.dir");
+}
+
 void checkFaults(const Config& config, std::vector<std::string>& problems)
 {
     const int world = config.meshSizes().worldSize();
@@ -187,8 +195,34 @@ std::vector<std::string> problemsOf(const Config& config)
     checkFaults(config, problems);
     checkDevice(config, problems);
     checkCheckpoints(config, problems);
+    checkRecovery(config, problems);
     checkDataPath(config, problems);
     return problems;
+}
+
+std::vector<Smaller> smallerLayouts(const Config& config)
+{
+    std::vector<Smaller> layouts;
+    const int all = config.parallel.dp * config.batch.microBatches;
+    for (int dp = config.parallel.dp - 1; dp > 0; --dp) {
+        if (all % dp != 0)
+            continue;
+        Config smaller = config;
+        smaller.parallel.dp = dp;
+        smaller.batch.microBatches = all / dp;
+        forgetMissingRanks(smaller);
+        if (problemsOf(smaller).empty())
+            layouts.push_back({ smaller.meshSizes().worldSize(), dp, all / dp });
+    }
+    return layouts;
+}
+
+void forgetMissingRanks(Config& config)
+{
+    const int world = config.meshSizes().worldSize();
+    std::erase_if(config.faults,
+        [&](const Fault& fault) { return fault.rank >= world || (fault.kind == "slow_link" && fault.to >= world); });
+    std::erase_if(config.links, [&](const Link& link) { return link.from >= world || link.to >= world; });
 }
 
 Recompute recomputeOf(const Config& config)

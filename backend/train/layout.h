@@ -36,6 +36,18 @@ struct Layout {
 /// the data's content, only whether its path can be read.
 std::vector<std::string> problemsOf(const Config& config);
 
+/// A layout with fewer replicas in which the same training goes on: the same global batch, more of it on each.
+struct Smaller {
+    int ranks = 0;
+    int dp = 0;
+    int microBatches = 0;
+};
+/// Those that are possible, the largest first.
+std::vector<Smaller> smallerLayouts(const Config& config);
+
+/// A restart may have fewer ranks than the configuration speaks of: faults and links of the others are gone.
+void forgetMissingRanks(Config& config);
+
 /// What will work but not well on this machine.
 std::vector<std::string> warningsOf(const Config& config);
 

@@ -67,6 +67,7 @@ private:
         member("steps", config.train.steps);
         member("restarts", config.recovery.restarts);
         member("hang_seconds", config.recovery.hangSeconds);
+        writeSmaller(config);
         member("global_batch", config.globalBatch());
         member("tokens_per_step", config.tokensPerStep());
         member("flop_per_token", modelFlopPerToken(config.model));
@@ -83,6 +84,23 @@ private:
         json_.EndArray();
         json_.EndObject();
         writeSchedule(layout.schedule);
+    }
+
+    /// What a restart with fewer cores may go on with.
+    void writeSmaller(const Config& config)
+    {
+        json_.Key("elastic");
+        json_.StartArray();
+        for (const Smaller& layout : config.recovery.elastic ? smallerLayouts(config) : std::vector<Smaller>()) {
+            json_.StartObject();
+            member("ranks", layout.ranks);
+            member("dp", layout.dp);
+            writeLines("overrides",
+                { fmt::format("parallel.dp={}", layout.dp),
+                    fmt::format("batch.micro_batches={}", layout.microBatches) });
+            json_.EndObject();
+        }
+        json_.EndArray();
     }
 
     void writeRank(const RankPlan& rank)

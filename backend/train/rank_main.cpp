@@ -33,12 +33,21 @@ struct Prepared {
     Dataset dataset;
 };
 
+/// Counts the launcher's restarts.
+int attemptOfRun()
+{
+    const char* attempt = std::getenv("RANKSCOPE_ATTEMPT");
+    return attempt ? std::max(0, std::atoi(attempt)) : 0;
+}
+
 /// All that can be refused before ranks compute.
 Result<Prepared> prepare(const CommandLine& line, int worldSize)
 {
-    const auto config = loadConfig(line.configPath, line.overrides);
+    auto config = loadConfig(line.configPath, line.overrides);
     if (!config)
         return config.error();
+    if (attemptOfRun() > 0)
+        forgetMissingRanks(*config);
     if (const auto problems = problemsOf(*config); !problems.empty())
         return Error(problems.front());
     if (const MeshSizes sizes = config->meshSizes(); sizes.worldSize() != worldSize)
@@ -76,13 +85,6 @@ void describe(tracing::Recorder& recorder, const MeshPlace& place, const Peak& p
         .peakFlops = peak.flops,
         .device = fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s"),
         .threads = threads });
-}
-
-/// Counts the launcher's restarts.
-int attemptOfRun()
-{
-    const char* attempt = std::getenv("RANKSCOPE_ATTEMPT");
-    return attempt ? std::max(0, std::atoi(attempt)) : 0;
 }
 
 void say(const std::string& line)

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -193,6 +194,26 @@ Status registerRules(const Rules& rules, const fs::path& sessionDir)
     return text ? appendJobFact(sessionDir.string(), ProvenanceFact{ std::string(kRulesHashKey), rules.hash }) : text;
 }
 
+/// Fewer cores than ranks where there were enough: the largest layout that fits them.
+std::optional<Training::Settings::Instead> shrunk(
+    const TrainArguments& arguments, const Preparation& ready, RunPlan& running, const fs::path& sessionDir)
+{
+    const Machine machine = thisMachine();
+    if (machine.cores >= ready.machine.cores || running.ranks <= machine.cores)
+        return std::nullopt;
+    const auto fits = [&](const RunPlan::Smaller& layout) { return layout.ranks <= machine.cores; };
+    const auto layout = std::ranges::find_if(ready.plan.smaller, fits);
+    if (layout == ready.plan.smaller.end())
+        return std::nullopt;
+    running.ranks = layout->ranks;
+    running.threads = std::max(1, std::min(running.threads, machine.cores / layout->ranks));
+    std::vector<std::string> words = configWords(arguments);
+    words.insert(words.end(), layout->overrides.begin(), layout->overrides.end());
+    return Training::Settings::Instead{ mpiCall(running, machine, sessionDir, ready.program, words), layout->dp,
+        fmt::format("{} of {} left: goes on with dp {} on {}", machine.cores, plural(ready.machine.cores, "core"),
+            layout->dp, plural(layout->ranks, "rank")) };
+}
+
 int trainInSession(const TrainArguments& arguments, const Preparation& ready, const fs::path& sessionDir)
 {
     auto older = OlderRun::setAside(ready.out);
@@ -200,9 +221,11 @@ int trainInSession(const TrainArguments& arguments, const Preparation& ready, co
         sayError(older.error().message());
         return kWrongUsage;
     }
+    RunPlan running = ready.plan;
     Training training({ mpiCall(ready.plan, ready.machine, sessionDir, ready.program, configWords(arguments)),
         collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps, ready.plan.restarts,
-        ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0, [&older] { older->drop(); } });
+        ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0,
+        [&] { return shrunk(arguments, ready, running, sessionDir); }, [&older] { older->drop(); } });
     if (const Status good = ready.rules ? registerRules(*ready.rules, sessionDir) : Status(Done{}); !good) {
         sayError(good.error().message());
         return kOwnFault;

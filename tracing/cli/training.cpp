@@ -89,9 +89,26 @@ Result<int> Training::runRanks()
             tellFailure(*exitCode);
         if (!mayGoOn(*exitCode) || isAskedFor || attempt_ >= settings_.restarts)
             return exitCode;
-        tell(fmt::format(R"({{"schema":1,"event":"restart","attempt":{}}})", attempt_ + 1),
-            fmt::format("starting the ranks again ({} of {})", attempt_ + 1, settings_.restarts));
+        restart();
     }
+}
+
+void Training::restart()
+{
+    const int next = attempt_ + 1;
+    const std::string text = fmt::format("starting the ranks again ({} of {})", next, settings_.restarts);
+    auto instead = settings_.shrink ? settings_.shrink() : std::nullopt;
+    if (!instead) {
+        tell(fmt::format(R"({{"schema":1,"event":"restart","attempt":{}}})", next), text);
+        return;
+    }
+    settings_.ranks = std::move(instead->ranks);
+    const ProvenanceFact fact{ fmt::format("attempt.{}.layout", next), instead->why };
+    if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
+        sayNote(recorded.error().message());
+    tell(fmt::format(
+             R"({{"schema":1,"event":"restart","attempt":{},"dp":{},"reason":"{}"}})", next, instead->dp, instead->why),
+        text + ": " + instead->why);
 }
 
 /// For scripts as a line like the ranks', for people as a note.

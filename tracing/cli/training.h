@@ -28,6 +28,13 @@ public:
         int restarts = 0; ///< of ranks that failed
         double hangSeconds = 0; ///< without a line from the ranks until they count as hung; 0: never
         bool rawLines = false; ///< the ranks' JSON lines instead of a status line
+        /// What a restart runs instead, with why, where there is less to run on; none: the same as before.
+        struct Instead {
+            ProgramCall ranks;
+            int dp = 0;
+            std::string why; ///< "1 core is left: dp 1 instead of 2"
+        };
+        std::function<std::optional<Instead>()> shrink{};
         std::function<void()> firstStep{}; ///< called once, when the ranks have made it
     };
     explicit Training(Settings settings);
@@ -55,6 +62,7 @@ private:
     Result<int> runAttempt();
     void endIfHung();
     void tellFailure(int exitCode);
+    void restart();
     void tell(const std::string& json, const std::string& text);
     void waitForEvents();
     void takeSignals();

@@ -42,6 +42,51 @@ TEST(Layout, CheckpointsNeedAFolder)
     EXPECT_TRUE(problemsOf(config).empty());
 }
 
+TEST(Layout, ElasticRunsHaveTheSmallerLayoutsOfTheSameBatch)
+{
+    Config config = goodConfig();
+    config.parallel.dp = 4;
+    config.parallel.pp = 2;
+    config.batch.microBatches = 3;
+    config.faults = { Fault{ .kind = "lost_rank", .rank = 7 } };
+    // Twelve micro-batches in all: 4, 6 or 12 on each replica.
+    const auto layouts = smallerLayouts(config);
+    ASSERT_EQ(layouts.size(), 3U);
+    EXPECT_EQ(layouts[0].dp, 3);
+    EXPECT_EQ(layouts[0].ranks, 6);
+    EXPECT_EQ(layouts[0].microBatches, 4);
+    EXPECT_EQ(layouts[2].dp, 1);
+    EXPECT_EQ(layouts[2].microBatches, 12);
+    config.batch.microBatches = 1;
+    config.parallel.ep = 2;
+    config.model.experts = 2;
+    ASSERT_EQ(smallerLayouts(config).size(), 1U) << "experts need two replicas";
+    EXPECT_EQ(smallerLayouts(config)[0].dp, 2);
+}
+
+TEST(Layout, ElasticNeedsRestartsAndCheckpoints)
+{
+    Config config = goodConfig();
+    config.recovery.elastic = true;
+    config.checkpoint.dir = "somewhere";
+    EXPECT_EQ(onlyProblem(config), "recovery.elastic = true: needs restarts; set recovery.restarts to 1 or more");
+    config.recovery.restarts = 1;
+    config.checkpoint.dir = "";
+    EXPECT_EQ(onlyProblem(config), "recovery.elastic = true: needs checkpoints to go on from; set checkpoint.dir");
+}
+
+TEST(Layout, ZeroNeedsBuckets)
+{
+    Config config = goodConfig();
+    config.parallel.dp = 2;
+    config.parallel.zero = 1;
+    EXPECT_TRUE(problemsOf(config).empty());
+    EXPECT_EQ(layOut(config).ranks[0].optimizerBytes, 4 * layOut(config).ranks[0].parameters);
+    config.parallel.comm = "naive";
+    EXPECT_EQ(
+        onlyProblem(config), "parallel.zero = 1: shares are cut from buckets; allowed with parallel.comm = naive is 0");
+}
+
 TEST(Layout, NamesTheKeyOfAnImpossibleSizeAndWhatWouldDo)
 {
     Config config = goodConfig();

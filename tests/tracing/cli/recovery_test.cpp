@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <sched.h>
 #include <sstream>
 
 // Whatever befalls a run, it ends with the losses of the undisturbed one, and no published checkpoint is damaged.
@@ -115,6 +116,44 @@ TEST_F(Recovery, AKilledRankAtARandomMomentChangesNoLoss)
         EXPECT_LE(story.events.contains("failure") ? story.events.at("failure") : 0, 1);
         EXPECT_GE(checkPublished("killed"), 1);
     }
+}
+
+TEST_F(Recovery, WithFewerCoresItGoesOnWithFewerReplicas)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    if (CPU_COUNT(&cores) < 2)
+        GTEST_SKIP() << "one core cannot become fewer";
+    int left = 0;
+    while (!CPU_ISSET(left, &cores))
+        ++left;
+    // An mpirun whose failure takes cores away from who started it, as a node that is lost would.
+    const auto bin = directory_ / "bin";
+    std::filesystem::create_directory(bin);
+    const auto mpirun = directory_.write("bin/mpirun",
+        "#!/bin/bash\nPATH=${PATH#*:}\nmpirun \"$@\"\ncode=$?\n((code == 0)) || taskset -p -c " + std::to_string(left)
+            + " $PPID >/dev/null\nexit $code\n");
+    std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+    const Story truth = train("truth", {});
+    const Story story = train("shrunk",
+        { "recovery.elastic=true", "fault.0.kind=lost_rank", "fault.0.rank=1", "fault.0.step=10",
+            "fault.0.moment=all_reduce" });
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_NE(story.output.find(R"("event":"restart","attempt":1,"dp":1,"reason":"1 of )"), std::string::npos)
+        << story.output;
+    // The same batches summed in another order.
+    ASSERT_EQ(story.losses.size(), truth.losses.size());
+    for (const auto& [step, loss] : truth.losses) {
+        const auto number = [](const std::string& text) { return std::stod(text.substr(text.find(':') + 1)); };
+        EXPECT_NEAR(number(story.losses.at(step)), number(loss), 1e-4 * number(loss)) << "step " << step;
+    }
+    auto reader = std::move(*TraceReader::open(run("shrunk")));
+    const auto facts = reader.provenance();
+    ASSERT_TRUE(facts);
+    EXPECT_TRUE(facts->contains("attempt.1.layout"));
 }
 
 TEST_F(Recovery, AHungRankIsNamedAndTheRunGoesOn)

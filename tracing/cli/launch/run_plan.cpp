@@ -26,6 +26,24 @@ std::int64_t numberOf(const rapidjson::Document& plan, const char* key, std::int
     return plan.HasMember(key) && plan[key].IsInt64() ? plan[key].GetInt64() : otherwise;
 }
 
+void readSmaller(const rapidjson::Document& document, RunPlan& plan)
+{
+    if (!document.HasMember("elastic") || !document["elastic"].IsArray())
+        return;
+    for (const auto& layout : document["elastic"].GetArray()) {
+        const auto hasNumber = [&](const char* key) { return layout.HasMember(key) && layout[key].IsInt(); };
+        if (!layout.IsObject() || !hasNumber("ranks") || !hasNumber("dp") || !layout.HasMember("overrides")
+            || !layout["overrides"].IsArray())
+            continue;
+        RunPlan::Smaller smaller{ layout["ranks"].GetInt(), layout["dp"].GetInt(), {} };
+        for (const auto& word : layout["overrides"].GetArray()) {
+            if (word.IsString())
+                smaller.overrides.emplace_back(word.GetString());
+        }
+        plan.smaller.push_back(std::move(smaller));
+    }
+}
+
 } // namespace
 
 Result<RunPlan> parsePlan(std::string_view json)
@@ -43,6 +61,7 @@ Result<RunPlan> parsePlan(std::string_view json)
     plan.restarts = static_cast<int>(numberOf(document, "restarts", 0));
     if (document.HasMember("hang_seconds") && document["hang_seconds"].IsNumber())
         plan.hangSeconds = document["hang_seconds"].GetDouble();
+    readSmaller(document, plan);
     plan.ok = plan.errors.empty();
     if (plan.ok && plan.ranks < 1)
         return Error("rankscope-train --plan: says no number of ranks; build both programs from one version");

@@ -19,6 +19,13 @@ struct RunPlan {
     std::int64_t steps = 0; ///< 0: not told
     int restarts = 0; ///< how often failed ranks are started again
     double hangSeconds = 0; ///< without progress; 0: never
+    /// A layout that a restart may go on with.
+    struct Smaller {
+        int ranks = 0;
+        int dp = 0;
+        std::vector<std::string> overrides; ///< "parallel.dp=1"
+    };
+    std::vector<Smaller> smaller; ///< the largest first
 };
 
 /// An error where the text is not such a plan.

@@ -45,8 +45,9 @@ bool hasVariable(const ProgramCall& call, const std::string& name, const std::st
         != call.environment.end();
 }
 
-constexpr const char* kAlways = " --mca btl_vader_single_copy_mechanism none -x RANKSCOPE_SESSION -x OMP_NUM_THREADS "
-                                "-x RANKSCOPE_CORES -x RANKSCOPE_RUN -x RANKSCOPE_ATTEMPT";
+constexpr const char* kAlways
+    = " --mca btl_vader_single_copy_mechanism none --mca odls_base_sigkill_timeout 0 "
+      "-x RANKSCOPE_SESSION -x OMP_NUM_THREADS -x RANKSCOPE_CORES -x RANKSCOPE_RUN -x RANKSCOPE_ATTEMPT";
 
 } // namespace
 

@@ -31,4 +31,14 @@ TEST(RunPlan, WhatIsNoPlanIsAnError)
     EXPECT_FALSE(parsePlan(R"({"errors":[]})")); // no ranks
 }
 
+TEST(RunPlan, SmallerLayoutsComeTheLargestFirst)
+{
+    const auto plan = parsePlan(R"({"ranks":3,"elastic":[{"ranks":2,"dp":2,"overrides":["parallel.dp=2"]},
+        {"ranks":1,"dp":1,"overrides":["parallel.dp=1","batch.micro_batches=6"]},{"ranks":"no"}]})");
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->smaller.size(), 2U);
+    EXPECT_EQ(plan->smaller[0].ranks, 2);
+    EXPECT_EQ(plan->smaller[1].overrides, (std::vector<std::string>{ "parallel.dp=1", "batch.micro_batches=6" }));
+}
+
 } // namespace rankscope::tracing
