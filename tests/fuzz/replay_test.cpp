@@ -23,6 +23,9 @@ std::vector<std::uint8_t> contentOf(const fs::path& path)
     return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
 }
 
+constexpr int kRounds = 500, kRoundsOfLarge = 8;
+constexpr std::size_t kLarge = 1u << 16;
+
 /// The seed as it is, cut off at eight places, and with a few bytes changed, always the same ones. A fault ends the
 /// program; under the sanitizers also one that would go unnoticed.
 void replaySeed(const std::string& format, const std::vector<std::uint8_t>& whole)
@@ -31,10 +34,16 @@ void replaySeed(const std::string& format, const std::vector<std::uint8_t>& whol
     readFuzzed(format, whole.data(), whole.size());
     for (std::size_t part = 0; part < 8; ++part)
         readFuzzed(format, whole.data(), whole.size() * part / 8);
-    for (int round = 0; round < 8 && !whole.empty(); ++round) {
+    for (int round = 0; round < (whole.size() < kLarge ? kRounds : kRoundsOfLarge) && !whole.empty(); ++round) {
         std::vector<std::uint8_t> changed = whole;
         for (int i = 0; i < 3; ++i)
             changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
+        if (round % 4 == 3) { // a stretch of the seed twice
+            const auto from = static_cast<std::ptrdiff_t>(random() % whole.size());
+            const auto length = std::min<std::ptrdiff_t>(
+                static_cast<std::ptrdiff_t>(whole.size()) - from, 1 + static_cast<std::ptrdiff_t>(random() % 64));
+            changed.insert(changed.begin() + from, whole.begin() + from, whole.begin() + from + length);
+        }
         readFuzzed(format, changed.data(), changed.size());
     }
 }

@@ -135,4 +135,43 @@ TEST_F(Damage, TwoWritersInOneFileLoseOnlyWhatTheyWroteOver)
     EXPECT_FALSE(losses_.empty());
 }
 
+TEST_F(Damage, IdsUsedTwiceMergeNothing)
+{
+    // The second begin of async id 5 takes its place, an end without a begin is counted; the later key of one name
+    // counts.
+    import(R"([{"ph":"b","cat":"a","id":5,"name":"x","pid":1,"tid":1,"ts":10},)"
+           R"({"ph":"b","cat":"a","id":5,"name":"x","pid":1,"tid":1,"ts":20},)"
+           R"({"ph":"e","cat":"a","id":5,"name":"x","pid":1,"tid":1,"ts":30},)"
+           R"({"ph":"e","cat":"a","id":5,"name":"x","pid":1,"tid":1,"ts":40},)"
+           R"({"ph":"X","cat":"kernel","name":"old","name":"new","pid":0,"tid":7,"ts":50,"dur":1}])");
+    EXPECT_EQ(losses_["end without a begin"], 1);
+    ASSERT_EQ(kernelNames_.size(), 1u);
+    EXPECT_EQ(kernelNames_[0], "new");
+}
+
+TEST_F(Damage, AStepThatIsCutOffEndsWithTheFile)
+{
+    import(R"([{"ph":"B","name":"ProfilerStep#1","pid":9,"tid":9,"ts":0},{"ph":"E","pid":9,"tid":9,"ts":50},)"
+           R"({"ph":"B","name":"ProfilerStep#2","pid":9,"tid":9,"ts":50},)"
+        + kernel("k", "60", "20") + "]");
+    EXPECT_EQ(losses_["span without an end"], 1);
+    auto reader = TraceReader::open((folder_ / "run.rsdb").string());
+    const auto steps = *reader->steps();
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(steps[1].step, 2);
+    EXPECT_EQ(steps[1].beginNs, 50'000);
+    EXPECT_EQ(steps[1].endNs, 80'000); // the last end in the file
+}
+
+TEST_F(Damage, NestingWithoutEndCostsOneEventAndNoMemory)
+{
+    const std::string deep(1 << 20, '[');
+    import("[" + kernel("a", "10", "1")
+        + R"(,{"ph":"X","cat":"kernel","name":"deep","pid":0,"tid":7,"ts":15,"args":{"x":)" + deep
+        + std::string(1 << 20, ']') + "}}," + kernel("b", "20", "1") + "]");
+    EXPECT_GE(kernels_.size(), 2u);
+    EXPECT_EQ(kernelNames_.front(), "a");
+    EXPECT_EQ(kernelNames_.back(), "b");
+}
+
 } // namespace rankscope::tracing

@@ -389,6 +389,7 @@ void TraceEventMapper::finish()
             out.lane = lane->second;
             out.name = span.name;
             notes_.describe(out);
+            notes_.note(span.name, out.beginNs, out.endNs);
             trace_.events->append(out);
         }
     }
