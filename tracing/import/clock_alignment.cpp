@@ -105,7 +105,7 @@ private:
     std::optional<std::int64_t> placeOf(std::size_t t, std::int64_t ns) const
     {
         std::int64_t difference = 0, out = 0;
-        constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 8; // sums of some stay inside
+        constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4; // UTC until 2043; sums stay inside
         if (__builtin_sub_overflow(traces_[t].baseNs, traces_.front().baseNs, &difference)
             || __builtin_add_overflow(ns, difference, &out) || out > kFar || out < -kFar)
             return std::nullopt;

@@ -61,6 +61,17 @@ TEST(ClockAlignment, ADriftIsFoundBesidesTheOffset)
     EXPECT_NE(alignment.note.find("drift of 50 ppm"), std::string::npos) << alignment.note;
 }
 
+TEST(ClockAlignment, TimesThatCountFromTheEpochAreComparedToo)
+{
+    constexpr std::int64_t kUtc = 1'698'955'060'096'688'000; // old PyTorch traces have no base
+    auto traces = ranksOf(
+        everyTenth(12), { [](std::int64_t t) { return kUtc + t; }, [](std::int64_t t) { return kUtc + t + 2 * kMs; } });
+    const Alignment alignment = align(traces);
+    ASSERT_TRUE(alignment.aligned) << alignment.note;
+    EXPECT_EQ(alignment.anchors, 12);
+    EXPECT_EQ(traces[0].onRun(kUtc, kUtc), traces[1].onRun(kUtc + 2 * kMs, kUtc));
+}
+
 TEST(ClockAlignment, NoDriftIsMadeUpOfJitter)
 {
     std::minstd_rand random(3);

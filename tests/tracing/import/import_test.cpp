@@ -188,6 +188,7 @@ TEST_F(Import, RealStragglerJobIsPairedFromTheEndWithinATenthOfAMillisecond)
     }
     EXPECT_EQ(complete, 12);
     EXPECT_EQ(lateIsTwo, 12);
+    EXPECT_NE(report_.clocks.find("(12 collectives)"), std::string::npos) << report_.clocks;
     const auto ranks = *reader.ranks();
     for (const RankInfo& rank : ranks)
         EXPECT_LT(rank.clockErrorNs, 100'000);
