@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace rankscope::tracing {
 
@@ -220,6 +221,28 @@ Status TileBuilder::apply(Level& level, std::span<const Tile> additions, const P
     return Done{};
 }
 
+namespace {
+
+/// When a chunk begins; the last moment of all where that is beyond it.
+std::int64_t beginOfChunk(std::int64_t chunk, int level)
+{
+    std::int64_t ns = 0;
+    return __builtin_mul_overflow(chunk, kTileChunk * tileWidthNs(level), &ns)
+        ? std::numeric_limits<std::int64_t>::max()
+        : ns;
+}
+
+/// The newest is what is mostly asked for.
+template <typename Chunks> auto placeOf(Chunks& chunks, std::int64_t number)
+{
+    if (!chunks.empty() && chunks.back()->number < number)
+        return chunks.end();
+    return std::lower_bound(chunks.begin(), chunks.end(), number,
+        [](const auto& chunk, std::int64_t wanted) { return chunk->number < wanted; });
+}
+
+} // namespace
+
 /// Chunks that may be in the file and are not in memory, all in one reading.
 Status TileBuilder::loadMissing(Level& level, std::span<const Tile> additions)
 {
@@ -234,9 +257,8 @@ Status TileBuilder::loadMissing(Level& level, std::span<const Tile> additions)
     if (missing.empty())
         return Done{};
     const Tile& any = additions.front();
-    const std::int64_t widthNs = tileWidthNs(any.level);
     auto loaded = load_(
-        any.lane, any.level, { firstCellOf(missing.front()) * widthNs, firstCellOf(missing.back() + 1) * widthNs });
+        any.lane, any.level, { beginOfChunk(missing.front(), any.level), beginOfChunk(missing.back() + 1, any.level) });
     if (!loaded)
         return loaded.error().in("read tiles");
     auto tile = loaded->begin();
@@ -249,19 +271,6 @@ Status TileBuilder::loadMissing(Level& level, std::span<const Tile> additions)
     }
     return Done{};
 }
-
-namespace {
-
-/// The newest is what is mostly asked for.
-template <typename Chunks> auto placeOf(Chunks& chunks, std::int64_t number)
-{
-    if (!chunks.empty() && chunks.back()->number < number)
-        return chunks.end();
-    return std::lower_bound(chunks.begin(), chunks.end(), number,
-        [](const auto& chunk, std::int64_t wanted) { return chunk->number < wanted; });
-}
-
-} // namespace
 
 TileBuilder::Chunk* TileBuilder::find(const Level& level, std::int64_t number)
 {
