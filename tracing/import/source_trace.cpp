@@ -28,7 +28,9 @@ void applyAction(const SourceTrace& trace, SourceEvent& kernel)
 {
     if (trace.actionLaunches.empty() || kernel.correlation == SourceEvent::kNone)
         return;
-    if (const SourceAction* action = actionOf(trace, kernel.correlation)) {
+    const SourceAction* action = actionOf(trace, kernel.correlation);
+    // Few traces name their optimizer: its kernels stay computation, so that shares of traces can be compared.
+    if (action && action->pass != Pass::Optimizer) {
         kernel.pass = action->pass;
         kernel.microBatch = action->microBatch;
     }

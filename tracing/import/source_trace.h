@@ -133,7 +133,7 @@ struct SourceTrace {
 /// The action in which the correlation's launch was; none: in none, or not known.
 const SourceAction* actionOf(const SourceTrace& trace, std::optional<std::int64_t> correlation);
 
-/// Gives a kernel the pass and micro-batch of the action that launched it.
+/// Gives a kernel the pass and micro-batch of the action that launched it; an optimizer's kernel stays without.
 void applyAction(const SourceTrace& trace, SourceEvent& kernel);
 
 /// Sets the bounds from the bulk of the trace's begins: sixteen times its length and an hour to both sides.

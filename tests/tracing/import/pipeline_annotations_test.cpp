@@ -153,7 +153,7 @@ TEST_F(PipelineAnnotations, OfAJobWithoutAPipelineStillTellThePasses)
     import();
     EXPECT_EQ(stageOf(0), std::nullopt);
     EXPECT_EQ(facts_.count("config.parallel.pp"), 0u);
-    EXPECT_EQ(kernelsOf(0), (Words{ "forward -1", "backward -1", "optimizer -1" }));
+    EXPECT_EQ(kernelsOf(0), (Words{ "forward -1", "backward -1", "none -1" }));
 }
 
 TEST_F(PipelineAnnotations, OfCyclesKeepTheirOwnCorrelationNumbers)
