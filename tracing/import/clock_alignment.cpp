@@ -196,8 +196,15 @@ private:
             for (const auto& [trace, end] : anchor.ends)
                 left[clockOf_[trace]].push_back(centre - maps_[clockOf_[trace]](end));
         }
-        for (std::size_t c = 0; c < maps_.size(); ++c)
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t c = 0; c < maps_.size(); ++c) {
             maps_[c].shiftNs += leastMedian(left[c]);
+            if (!left[c].empty())
+                least = std::min(least, maps_[c].shiftNs);
+        }
+        // Onto the clock that is furthest ahead: one that counts from UTC stays, one that counts from a start moves.
+        for (std::size_t c = 0; c < maps_.size(); ++c)
+            maps_[c].shiftNs -= left[c].empty() ? 0 : least;
     }
 
     /// How far each trace's ends are from the common ones.
