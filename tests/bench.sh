@@ -3,7 +3,8 @@
 # and the date with the medians; asserts nothing.
 #
 #   tests/bench.sh [NAME...]     only programs whose name contains NAME; "overhead" is the cost of recording,
-#                                "training" a training step beside PyTorch's
+#                                "training" a training step beside PyTorch's,
+#                                "comm" our all-reduce beside MPI's, and what of it is hidden
 #   RS_BENCH_LARGE=1             import: also a trace of ten million events, which takes minutes and 4 GB of the disk
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -70,6 +71,7 @@ measure_overhead() {
 }
 
 source tests/benchmarks/backend/training.sh
+source tests/benchmarks/backend/comm.sh
 
 resources/setup/install-deps.sh build run app sample test bench
 scratch=$(mktemp -d)
@@ -79,6 +81,7 @@ cmake --build --preset bench -- -j "$(nproc)"
 
 print_machine
 for program in "$bin"/bench_*; do
+    [[ $program != */bench_mpi_* ]] || continue
     if [[ -x $program ]] && is_wanted "$(basename "$program")"; then
         echo "== $(basename "$program")"
         "$program" --benchmark_repetitions=5 --benchmark_report_aggregates_only=true --benchmark_color=false 2>/dev/null |
@@ -90,4 +93,7 @@ if is_wanted overhead; then
 fi
 if is_wanted training; then
     measure_training
+fi
+if is_wanted comm; then
+    measure_comm
 fi

@@ -91,13 +91,18 @@ bool MpiTransport::test(MessageId message)
     if (complete == 0)
         return false;
     pending_->remove(message);
+    looks_ = 0;
     return true;
 }
 
 void MpiTransport::idle()
 {
-    // A rank that shares its core lets its neighbour compute; alone on a core this costs less than a microsecond.
-    std::this_thread::yield();
+    // What comes at all soon comes within this many looks, less than a millisecond: a core given away on a busy machine
+    // is gone for several. Then a rank that shares its core lets its neighbour compute; where ranks outnumber cores MPI
+    // does so at each look.
+    constexpr int kLooks = 2000;
+    if (++looks_ > kLooks)
+        std::this_thread::yield();
 }
 
 } // namespace rankscope::backend

@@ -37,6 +37,7 @@ private:
 
     int rank_ = 0;
     int worldSize_ = 1;
+    int looks_ = 0; ///< in vain, one after the other
     std::unique_ptr<Slots<Pending>> pending_;
 };
 

@@ -40,8 +40,8 @@ RingExchange::RingExchange(Transport& transport, std::vector<int> members, int i
     , sends_(plan(op == RingOp::ReduceScatter ? index - 1 : index))
     , receives_(plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
 {
-    const std::size_t longest = receives_.empty() ? 0 : kChunkBytes;
-    scratch_.assign(std::min(kWindow, receives_.size()), std::vector<std::byte>(std::min(longest, data.size())));
+    const auto sums = static_cast<std::size_t>(std::ranges::count_if(receives_, &Item::adds));
+    scratch_.assign(std::min(kWindow, sums), std::vector<std::byte>(std::min(kChunkBytes, data.size())));
 }
 
 std::span<std::byte> RingExchange::segment(int s) const
@@ -78,11 +78,12 @@ bool RingExchange::startReceives()
     const std::size_t from = static_cast<std::size_t>(index_) + members_.size() - 1;
     bool moved = false;
     while (receivesStarted_ < receives_.size() && receiving_.size() < kWindow) {
-        const std::size_t buffer = receivesStarted_ % scratch_.size();
-        const std::size_t bytes = receives_[receivesStarted_].data.size();
-        receiving_.push_back({ .message
-            = transport_.receive(std::span(scratch_[buffer]).first(bytes), members_[from % members_.size()], tag_),
-            .buffer = buffer });
+        const Item& item = receives_[receivesStarted_];
+        // What is replaced in place may still be on its way out of here, but it comes back only after that.
+        const std::span<std::byte> into
+            = item.adds ? std::span(scratch_[receivesStarted_ % scratch_.size()]).first(item.data.size()) : item.data;
+        receiving_.push_back(
+            { .message = transport_.receive(into, members_[from % members_.size()], tag_), .came = into });
         ++receivesStarted_;
         moved = true;
     }
@@ -105,14 +106,8 @@ bool RingExchange::finishReceive()
 {
     if (receiving_.empty() || !transport_.test(receiving_.front().message))
         return false;
-    const Item& item = receives_[received_];
-    const std::span<const std::byte> came = std::span(scratch_[receiving_.front().buffer]).first(item.data.size());
-    // A chunk that is replaced here was sent in reduce-scatter and has come back around the ring, or was never sent:
-    // nobody reads it any more.
-    if (item.adds)
-        add_(item.data, came);
-    else
-        std::ranges::copy(came, item.data.begin());
+    if (receives_[received_].adds)
+        add_(receives_[received_].data, receiving_.front().came);
     receiving_.pop_front();
     ++received_;
     return true;

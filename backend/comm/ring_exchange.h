@@ -47,7 +47,7 @@ private:
     };
     struct Arrival {
         MessageId message{};
-        std::size_t buffer = 0; ///< which of scratch_
+        std::span<std::byte> came; ///< in scratch_, or in place where it replaces what was there
     };
 
     std::vector<Item> plan(int firstSegment) const;

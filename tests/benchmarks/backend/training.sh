@@ -53,7 +53,7 @@ print_rooflines() {
     local collector=$!
     RANKSCOPE_SESSION=$scratch/session ranks_rate 1 "$(nproc)" train.peak_gflops=0 train.steps=8 >/dev/null
     kill -TERM "$collector"
-    wait "$collector"
+    wait "$collector" || true
     bandwidth=$("$bin/bench_kernels" --benchmark_filter=^copyLarge --benchmark_format=csv 2>/dev/null |
         awk -F, '$1 ~ /^name/ { for (i = 1; i <= NF; ++i) if ($i == "\"GB/s\"") column = i } $1 ~ /^"copy/ { print $column }')
     peak=$("$bin/rankscope" sql "$scratch/run.rsdb" --csv \
