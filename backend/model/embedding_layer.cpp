@@ -14,6 +14,7 @@ EmbeddingLayer::EmbeddingLayer(
     , rows_(static_cast<std::int64_t>(part.ownRows(rowCount(config, sequences))))
     , sequence_(config.sequence)
     , width_(config.width)
+    , copies_(part.copies())
     , table_(store.add("embedding.tokens",
           { .cut = ParameterStore::whole(static_cast<std::size_t>(config.vocab) * static_cast<std::size_t>(width_)),
               .init = ParameterStore::Init::Normal,
@@ -51,7 +52,7 @@ void EmbeddingLayer::forward(KernelRunner& runner, Saved& saved, float* out, std
     const auto own = tokens.subspan(static_cast<std::size_t>(firstRow_), static_cast<std::size_t>(rows_));
     saved.assign(own.begin(), own.end());
     eachPiece([&](std::int64_t row, std::int64_t position, const kernels::EmbeddingShape& shape) {
-        runner.run(name_, embeddingForwardCost(shape), shape.B * shape.T, [&] {
+        runner.run(name_, embeddingForwardCost(shape), { shape.B * shape.T, copies_ }, [&] {
             kernels::cpu::embeddingForward(
                 out + row * width_, saved.data() + row, table_.value, positions_.value + position * width_, shape);
         });
@@ -61,7 +62,7 @@ void EmbeddingLayer::forward(KernelRunner& runner, Saved& saved, float* out, std
 void EmbeddingLayer::backward(KernelRunner& runner, const Saved& saved, const float* gradient) const
 {
     eachPiece([&](std::int64_t row, std::int64_t position, const kernels::EmbeddingShape& shape) {
-        runner.run(name_, embeddingBackwardCost(shape), shape.B * shape.T, [&] {
+        runner.run(name_, embeddingBackwardCost(shape), { shape.B * shape.T, copies_ }, [&] {
             kernels::cpu::embeddingBackward(table_.gradient, positions_.gradient + position * width_,
                 gradient + row * width_, saved.data() + row, shape);
         });

@@ -24,6 +24,7 @@ private:
     template <typename Body> void eachPiece(const Body& body) const;
 
     std::int64_t firstRow_, rows_, sequence_, width_;
+    int copies_;
     Weights table_, positions_;
     tracing::LocalName name_;
 };

@@ -18,6 +18,7 @@ Linear::Options routerOptions(const GptConfig& config, const TensorPart& part, c
         .inputs = config.width,
         .outputs = config.experts,
         .bias = false,
+        .part = part,
         .isTensorSummand = part.parts > 1,
         .inFp32 = true };
 }
@@ -102,7 +103,7 @@ void ExpertMlp::route(KernelRunner& runner, Routing& routing, const float* x) co
 {
     float* probabilities = routing.probabilities.data();
     router_.forward(runner, probabilities, x, rows_);
-    runner.run(names_.route, kernels::routeCost(shape()), rows_, [&] {
+    runner.run(names_.route, kernels::routeCost(shape()), { rows_, part_.parts }, [&] {
         kernels::cpu::routeForward(probabilities, routing.chosen.data(), probabilities, shape());
         if (const auto hot = runner.hotExpert())
             prefer(routing.chosen, *hot, shape());

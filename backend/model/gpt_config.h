@@ -42,6 +42,8 @@ struct TensorPart {
     /// al. 2022): the residual stream, norms and embedding.
     bool splitsSequence = false;
 
+    /// Ranks that repeat what is computed outside of the split tensors.
+    int copies() const { return splitsSequence ? 1 : parts; }
     template <typename Count> Count ownRows(Count rows) const
     {
         return splitsSequence ? rows / static_cast<Count>(parts) : rows;

@@ -74,7 +74,7 @@ void HeadLayer::mergeParts(KernelRunner& runner, Saved& saved) const
             targetLogits[row] = saved.logits.data()[static_cast<std::int64_t>(row) * vocab_ + target];
     }
     runner.overTensorParts(TensorOp::Sum, saved.ofParts.span(), part_, "cross-entropy")();
-    runner.run(mergeName_, kernels::softmaxCrossEntropyForwardCost(rows_, part_.parts), rows_, [&] {
+    runner.run(mergeName_, kernels::softmaxCrossEntropyForwardCost(rows_, part_.parts), { rows_, part_.parts }, [&] {
         for (std::size_t row = 0; row < rows; ++row) {
             float highest = ofParts[row], sum = 0;
             for (std::size_t part = 1; part < parts; ++part)

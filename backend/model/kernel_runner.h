@@ -27,6 +27,19 @@ struct Operand {
     tracing::DataType type() const { return rounded ? tracing::DataType::BFloat16 : tracing::DataType::Float32; }
 };
 
+/// What the recording says of a kernel's work besides its cost.
+struct KernelWork {
+    KernelWork(std::int64_t ofTokens, int ofCopies = 1, tracing::DataType ofType = tracing::DataType::Float32)
+        : tokens(ofTokens)
+        , copies(ofCopies)
+        , dtype(ofType)
+    {
+    }
+    std::int64_t tokens;
+    int copies; ///< ranks that do the very same
+    tracing::DataType dtype;
+};
+
 /// Runs kernels one after the other: each is recorded as a span with its cost, after each an exchange may move on.
 class KernelRunner {
 public:
@@ -38,19 +51,18 @@ public:
     void setHooks(StageHooks hooks) { hooks_ = std::move(hooks); }
     void begin(tracing::Pass pass, std::optional<std::uint16_t> microBatch);
 
-    /// `tokens` is the work in the recording.
     template <typename Body>
-    void run(tracing::LocalName name, const kernels::KernelCost& cost, std::int64_t tokens, const Body& body,
-        tracing::DataType dtype = tracing::DataType::Float32)
+    void run(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work, const Body& body)
     {
         tracing::OpenSpan span = recorder_.kernel({ .name = name,
             .pass = pass_,
-            .dtype = dtype,
+            .dtype = work.dtype,
             .threads = threads_,
             .flop = cost.flop,
             .bytes = cost.bytes,
             .microBatch = microBatch_,
-            .work = static_cast<std::uint32_t>(tokens) });
+            .work = static_cast<std::uint32_t>(work.tokens),
+            .copies = static_cast<std::uint16_t>(work.copies) });
         const auto begin = hooks_.insideKernel ? threadCpuTime() : std::chrono::nanoseconds();
         body();
         if (hooks_.insideKernel)

@@ -45,6 +45,7 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
     , addsBias_(options.split != Split::Rows || options.part.index == 0)
     , biasPart_(options.split == Split::Rows ? options.part : TensorPart{})
     , inFp32_(options.inFp32)
+    , copies_(options.split == Split::None ? options.part.parts : 1)
     , weight_(store.add(options.parameter + ".weight",
           { .cut = weightCut(options),
               .init = ParameterStore::Init::Normal,
@@ -85,9 +86,8 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
     const float* bias = addsBias_ ? bias_.value : nullptr;
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(
-            forwardName_, matmulCost(shape, input.bytes()), shape.M,
-            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); }, input.type());
+        runner.run(forwardName_, matmulCost(shape, input.bytes()), { shape.M, copies_, input.type() },
+            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); });
     }
 }
 
@@ -99,16 +99,14 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
     const std::int64_t step = runner.rowsAtOnce(inputs_, matmulCost(shape).flop);
     for (std::int64_t first = 0; first < inputs_; first += step) {
         shape.M = std::min(step, inputs_ - first);
-        runner.run(
-            weightGradientName_, matmulCost(shape, input.bytes()), rows * shape.M / inputs_,
-            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); },
-            input.type());
+        runner.run(weightGradientName_, matmulCost(shape, input.bytes()), { rows * shape.M / inputs_, copies_, input.type() },
+            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); });
     }
     if (!bias_.gradient)
         return;
     const std::int64_t ownRows = biasPart_.ownRows(rows);
     const float* own = biasPart_.splitsSequence ? dy + biasPart_.index * ownRows * outputs_ : dy;
-    runner.run(biasGradientName_, kernels::biasBackwardCost(ownRows, outputs_), ownRows,
+    runner.run(biasGradientName_, kernels::biasBackwardCost(ownRows, outputs_), { ownRows, biasPart_.copies() },
         [&] { kernels::cpu::biasBackward(bias_.gradient, own, ownRows, outputs_); });
 }
 
@@ -119,10 +117,8 @@ void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std
     const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
     for (std::int64_t row = 0; row < rows; row += step) {
         shape.M = std::min(step, rows - row);
-        runner.run(
-            inputGradientName_, matmulCost(shape, gradient.bytes()), shape.M,
-            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); },
-            gradient.type());
+        runner.run(inputGradientName_, matmulCost(shape, gradient.bytes()), { shape.M, copies_, gradient.type() },
+            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); });
     }
 }
 

@@ -42,6 +42,7 @@ private:
     bool addsBias_;
     TensorPart biasPart_; ///< of the rows
     bool inFp32_;
+    int copies_; ///< ranks that multiply by the same matrix
     Weights weight_, bias_;
     mutable std::vector<kernels::Bf16> roundedWeight_; ///< of the version, if the stage computes in bf16
     mutable std::uint64_t roundedVersion_ = 0;

@@ -14,6 +14,7 @@ Norm::Saved::Saved(std::size_t rows, std::size_t width)
 Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width,
     const TensorPart& part)
     : width_(width)
+    , copies_(part.copies())
     , gain_(store.add(parameter + ".gain",
           { .cut = ParameterStore::whole(static_cast<std::size_t>(width)),
               .init = ParameterStore::Init::One,
@@ -26,7 +27,7 @@ Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& param
 
 void Norm::forward(KernelRunner& runner, Saved& saved, const float* x, std::int64_t rows) const
 {
-    runner.run(name_, kernels::layernormForwardCost(rows, width_), rows, [&] {
+    runner.run(name_, kernels::layernormForwardCost(rows, width_), { rows, copies_ }, [&] {
         kernels::cpu::layernormForward(
             saved.y.data(), saved.mean.data(), saved.rstd.data(), x, gain_.value, bias_.value, rows, width_);
     });
@@ -35,7 +36,7 @@ void Norm::forward(KernelRunner& runner, Saved& saved, const float* x, std::int6
 void Norm::backward(
     KernelRunner& runner, const Saved& saved, float* dx, const float* dy, const float* x, std::int64_t rows) const
 {
-    runner.run(name_, kernels::layernormBackwardCost(rows, width_), rows, [&] {
+    runner.run(name_, kernels::layernormBackwardCost(rows, width_), { rows, copies_ }, [&] {
         kernels::cpu::layernormBackward(
             dx, gain_.gradient, bias_.gradient, dy, x, saved.mean.data(), saved.rstd.data(), gain_.value, rows, width_);
     });

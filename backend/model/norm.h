@@ -28,6 +28,7 @@ public:
 
 private:
     std::int64_t width_;
+    int copies_;
     Weights gain_, bias_;
     tracing::LocalName name_;
 };

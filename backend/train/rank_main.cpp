@@ -1,5 +1,6 @@
 #include "backend/train/rank_main.h"
 
+#include "backend/comm/link_speed.h"
 #include "backend/comm/message_communicator.h"
 #include "backend/comm/mpi_transport.h"
 #include "backend/train/provenance.h"
@@ -145,6 +146,8 @@ private:
         describe(recorder_, prepared_.mesh.placeOf(rank), peak, threads_);
         writeProvenance(
             recorder_, prepared_.config, rank, prepared_.text, peak, threads_, MpiTransport::libraryVersion());
+        for (const MeasuredLink& link : measureLinks(transport_))
+            recorder_.link(link.to, link.latency.count(), static_cast<std::int64_t>(link.bytesPerSecond));
         std::vector<double> sum{ peak.flops };
         communicator_.wait(communicator_.allReduce(std::span(sum), world_, "peak"));
         total = { .flops = sum[0], .source = peak.source };

@@ -201,12 +201,12 @@ std::optional<Prediction> Remedies::withoutGaps(Label label) const
     return of(change);
 }
 
-std::optional<Prediction> Remedies::withoutTransfer(Dimension dimension) const
+std::optional<Prediction> Remedies::withTransfer(Dimension dimension, ledger::Ratio kept) const
 {
     if (!canReplay_)
         return std::nullopt;
     ReplayChange change;
-    change.transferOfDimension[dimension] = { 0, 1 };
+    change.transferOfDimension[dimension] = kept;
     return of(change);
 }
 

@@ -49,7 +49,8 @@ public:
     std::optional<std::array<ledger::ReplayChange, 3>> likePeers(std::int32_t rank) const;
     /// No rank waits for its host, its data, ...: every gap of that label is gone.
     std::optional<Prediction> withoutGaps(ledger::Label label) const;
-    std::optional<Prediction> withoutTransfer(Dimension dimension) const;
+    /// Transfers take a share of their time only.
+    std::optional<Prediction> withTransfer(Dimension dimension, ledger::Ratio kept) const;
     /// Every kernel has a core for each of its threads.
     std::optional<Prediction> withCores() const;
 

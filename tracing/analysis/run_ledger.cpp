@@ -26,11 +26,29 @@ std::optional<RunLedger> kept(TraceReader& reader)
 
 bool isCaused(Leaf leaf) { return leaf == Leaf::Wait || leaf == Leaf::BubbleImbalance; }
 
-std::optional<Prediction> savingOfLeaf(const LeafKey& leaf, const Remedies& remedies)
+/// What is left of transfers where each is as fast as its links were measured to be, on average.
+ledger::Ratio idealShare(Dimension dimension, const std::vector<ledger::LedgerTotal>& totals)
+{
+    std::int64_t ideal = 0, all = 0;
+    for (const ledger::LedgerTotal& total : totals) {
+        const bool isIdeal = total.leaf.leaf == Leaf::TransferIdeal;
+        if (total.leaf.dimension != dimension || (!isIdeal && total.leaf.leaf != Leaf::TransferExcess))
+            continue;
+        ideal += isIdeal ? total.ns : 0;
+        all += total.ns;
+    }
+    return { ideal, std::max<std::int64_t>(1, all) };
+}
+
+std::optional<Prediction> savingOfLeaf(
+    const LeafKey& leaf, const std::vector<ledger::LedgerTotal>& totals, const Remedies& remedies)
 {
     switch (leaf.leaf) {
     case Leaf::Transfer:
-        return remedies.withoutTransfer(leaf.dimension);
+    case Leaf::TransferIdeal: // goes with the whole transfer only
+        return remedies.withTransfer(leaf.dimension, { 0, 1 });
+    case Leaf::TransferExcess:
+        return remedies.withTransfer(leaf.dimension, idealShare(leaf.dimension, totals));
     case Leaf::Host:
         return remedies.withoutGaps(ledger::Label::Host);
     case Leaf::Launch:
@@ -49,14 +67,15 @@ std::optional<Prediction> savingOfLeaf(const LeafKey& leaf, const Remedies& reme
 }
 
 /// Replays know nothing of each other: some run at once, few enough that their graphs fit in memory.
-std::vector<std::optional<Prediction>> predictedTogether(const std::vector<Saving>& wanted, const Remedies& remedies)
+std::vector<std::optional<Prediction>> predictedTogether(
+    const std::vector<Saving>& wanted, const std::vector<ledger::LedgerTotal>& totals, const Remedies& remedies)
 {
     constexpr unsigned kAtOnce = 4;
     std::vector<std::optional<Prediction>> predictions(wanted.size());
     std::atomic<std::size_t> next{ 0 };
     const auto work = [&] {
         for (std::size_t i = 0; (i = next.fetch_add(1)) < wanted.size();) {
-            predictions[i] = wanted[i].leaf ? savingOfLeaf(*wanted[i].leaf, remedies)
+            predictions[i] = wanted[i].leaf ? savingOfLeaf(*wanted[i].leaf, totals, remedies)
                                             : remedies.withoutCause(*wanted[i].culprit, wanted[i].cause);
         }
     };
@@ -161,7 +180,7 @@ void addSavings(RunLedger& run, const Remedies& remedies)
             break;
         wanted.push_back({ std::nullopt, who.first, who.second, {} });
     }
-    const auto predictions = predictedTogether(wanted, remedies);
+    const auto predictions = predictedTogether(wanted, run.totals, remedies);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!predictions[i])
             continue;

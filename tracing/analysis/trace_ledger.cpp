@@ -1,5 +1,7 @@
 #include "tracing/analysis/trace_ledger.h"
 
+#include "tracing/analysis/link_calibration.h"
+
 #include "tracing/analysis/off_core_gaps.h"
 #include <algorithm>
 #include <charconv>
@@ -52,6 +54,7 @@ public:
                 return status.error();
         }
         fillMessages();
+        setCalibration();
         setWindows();
         setLifecycle();
         setPipeline();
@@ -228,6 +231,7 @@ private:
             op.threads = s.threads;
             op.flop = s.flop;
             op.bytes = s.bytes;
+            op.redundantFlop = s.redundantFlop.value_or(0);
         }
         rank.compute.push_back(op);
     }
@@ -262,6 +266,13 @@ private:
             if (instance.source && instance.destination && instance.members.empty())
                 instance.members = { *instance.source, *instance.destination };
         }
+    }
+
+    void setCalibration()
+    {
+        LinkCalibration links(facts_.links);
+        for (ledger::Instance& instance : input().instances)
+            instance.calibration = links.of(instance);
     }
 
     /// Where a group's members are not in the file but some of its parts are missing, numbers beyond the world stand

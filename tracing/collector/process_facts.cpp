@@ -124,6 +124,8 @@ Status ProcessFacts::takeEvent(const Fact& fact, TraceWriter& writer, const RunC
     if (const auto* failure = std::get_if<FailureFact>(&fact))
         return writer.putFailure({ failure->attempt, clock.toNs(failure->detectedTicks), failure->reason,
             failure->ranks, std::nullopt, std::nullopt });
+    if (const auto* link = std::get_if<LinkFact>(&fact))
+        return writer.putLink({ rank, link->to, link->latencyNs, link->bytesPerSecond });
     if (const auto* checkpoint = std::get_if<CheckpointFact>(&fact)) {
         const auto beginNs = clock.toNs(checkpoint->beginTicks), endNs = clock.toNs(checkpoint->endTicks);
         if (beginNs && endNs)

@@ -155,8 +155,8 @@ Result<NameId> RecordSink::nameOf(const ProcessFacts& facts, std::uint32_t local
 Result<SignatureId> RecordSink::signatureOf(RingContext& ring, const ProcessFacts& facts, const Record& record)
 {
     std::uint64_t shape[4];
-    const std::uint64_t looks
-        = std::uint64_t{ record.detail } | std::uint64_t{ record.dtype } << 8 | std::uint64_t{ record.threads } << 16;
+    const std::uint64_t looks = std::uint64_t{ record.detail } | std::uint64_t{ record.dtype } << 8
+        | std::uint64_t{ record.threads } << 16 | std::uint64_t{ record.kernel.copies } << 32;
     shape[0] = record.name | std::uint64_t{ 1 } << 63;
     shape[1] = looks;
     std::memcpy(&shape[2], &record.kernel.flop, sizeof(double));
@@ -168,8 +168,12 @@ Result<SignatureId> RecordSink::signatureOf(RingContext& ring, const ProcessFact
     auto name = nameOf(facts, record.name, "kernel");
     if (!name)
         return name.error();
+    const auto flop = countOf(record.kernel.flop);
+    // Each of those that do the same counts its share of it once.
+    const std::optional<std::int64_t> redundant
+        = flop && record.kernel.copies > 1 ? std::optional(*flop - *flop / record.kernel.copies) : std::nullopt;
     auto id = writer_.signature({ *name, static_cast<Pass>(record.detail), static_cast<DataType>(record.dtype),
-        record.threads, countOf(record.kernel.flop), countOf(record.kernel.bytes) });
+        record.threads, flop, countOf(record.kernel.bytes), redundant });
     if (!id)
         return id;
     // A lost name may still come: only what is known for good is kept.

@@ -30,6 +30,7 @@ struct KernelSignature {
     std::int32_t threads = 1; ///< CPU: threads that worked on it
     std::optional<std::int64_t> flop; ///< arithmetic of one launch (model FLOPs, not instructions)
     std::optional<std::int64_t> bytes; ///< memory traffic of one launch at least
+    std::optional<std::int64_t> redundantFlop = {}; ///< of them what other ranks count: replicated work
 
     bool operator==(const KernelSignature&) const = default;
 };
@@ -150,6 +151,16 @@ struct AttemptFailure {
     std::vector<std::int32_t> ranks; ///< that failed
     std::optional<std::int64_t> reformedNs; ///< the last rank of the next attempt was there
     std::optional<std::int64_t> restoredStep; ///< updates that the next attempt began with
+};
+
+/// How fast messages get from one rank to another, measured at the start of the run.
+struct LinkSpeed {
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    std::int64_t latencyNs = 0; ///< of a message without content
+    std::int64_t bytesPerSecond = 0;
+
+    bool operator==(const LinkSpeed&) const = default;
 };
 
 /// The truth about a fault that the backend injected, to score diagnoses with; analyses never see it.

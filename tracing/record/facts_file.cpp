@@ -23,6 +23,7 @@ enum class FactKind : std::uint8_t {
     Restored = 8,
     Failure = 9,
     Fault = 10,
+    Link = 11,
 };
 
 /// FNV-1a, 32 bits.
@@ -227,6 +228,15 @@ std::string encode(const FaultFact& fact)
     return writer.entry();
 }
 
+std::string encode(const LinkFact& fact)
+{
+    Writer writer(FactKind::Link);
+    writer.number(fact.to);
+    writer.number(fact.latencyNs);
+    writer.number(fact.bytesPerSecond);
+    return writer.entry();
+}
+
 Fact decodeCommunicator(Reader& reader)
 {
     CommunicatorFact fact;
@@ -302,6 +312,15 @@ Fact decodeFault(Reader& reader)
     return fact;
 }
 
+Fact decodeLink(Reader& reader)
+{
+    LinkFact fact;
+    fact.to = reader.number<std::int32_t>();
+    fact.latencyNs = reader.number<std::int64_t>();
+    fact.bytesPerSecond = reader.number<std::int64_t>();
+    return fact;
+}
+
 std::optional<Fact> decodeBody(std::string_view body)
 {
     Reader reader(body);
@@ -344,6 +363,9 @@ std::optional<Fact> decodeBody(std::string_view body)
         break;
     case FactKind::Fault:
         fact = decodeFault(reader);
+        break;
+    case FactKind::Link:
+        fact = decodeLink(reader);
         break;
     }
     return reader.isGood() ? fact : std::nullopt;

@@ -78,8 +78,14 @@ struct FaultFact {
     std::uint64_t endTicks = 0; ///< 0: it did not end
     std::string detail;
 };
+/// How fast this rank's messages get to another one, measured at the start.
+struct LinkFact {
+    std::int32_t to = 0;
+    std::int64_t latencyNs = 0;
+    std::int64_t bytesPerSecond = 0;
+};
 using Fact = std::variant<NameFact, CommunicatorFact, ProvenanceFact, ProcessFact, RankFact, AttemptFact,
-    CheckpointFact, RestoredFact, FailureFact, FaultFact>;
+    CheckpointFact, RestoredFact, FailureFact, FaultFact, LinkFact>;
 
 std::string encodeFact(const Fact& fact);
 

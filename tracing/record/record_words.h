@@ -72,7 +72,7 @@ constexpr RecordWords wordsOf(const KernelInfo& info)
     const std::uint64_t head = words::head(RecordKind::Kernel, info.pass, 0, info.microBatch)
         | static_cast<std::uint64_t>(info.dtype) << 16 | std::uint64_t{ info.threads } << 48;
     return { 0, 0, head, static_cast<std::uint32_t>(info.name), std::bit_cast<std::uint64_t>(info.flop),
-        std::bit_cast<std::uint64_t>(info.bytes), 0, info.work };
+        std::bit_cast<std::uint64_t>(info.bytes), 0, words::pair(info.work, info.copies) };
 }
 
 constexpr RecordWords wordsOf(const CollectiveInfo& info)

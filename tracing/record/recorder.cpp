@@ -428,6 +428,12 @@ void Recorder::restored(std::int64_t step)
         impl_->say(RestoredFact{ step });
 }
 
+void Recorder::link(std::int32_t to, std::int64_t latencyNs, std::int64_t bytesPerSecond)
+{
+    if (impl_)
+        impl_->say(LinkFact{ to, latencyNs, bytesPerSecond });
+}
+
 void Recorder::fault(const FaultInfo& info)
 {
     if (impl_)

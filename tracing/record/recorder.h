@@ -27,6 +27,7 @@ struct KernelInfo {
     double bytes = 0; ///< memory traffic of this launch at least; 0: unknown
     std::optional<std::uint16_t> microBatch{};
     std::uint32_t work = 0; ///< tokens; 0: unknown
+    std::uint16_t copies = 1; ///< ranks that do the very same, this one among them
 };
 
 struct CollectiveInfo {
@@ -152,6 +153,8 @@ public:
         std::string path{};
     };
     void checkpoint(const CheckpointInfo& info);
+    /// Measured at the start: how fast this rank's messages get to another one.
+    void link(std::int32_t to, std::int64_t latencyNs, std::int64_t bytesPerSecond);
     /// The run goes on from the state after that step.
     void restored(std::int64_t step);
     /// The truth about a fault that is injected, for a table that no analysis can read.

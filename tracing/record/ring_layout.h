@@ -42,7 +42,7 @@ struct KernelPayload {
     double bytes;
     std::uint64_t cpuNs; ///< of the whole team: the launching thread's, times threads
     std::uint32_t work;
-    std::uint32_t unused;
+    std::uint32_t copies; ///< ranks that do the same; 0 in files of older recorders
 };
 struct CollectivePayload {
     std::uint64_t bytes;

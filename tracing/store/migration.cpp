@@ -9,9 +9,12 @@ namespace rankscope::tracing {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kMigrations{
+constexpr std::array<std::string_view, 2> kMigrations{
     "CREATE TABLE failure (attempt INTEGER PRIMARY KEY, detected_ns INTEGER, reason TEXT, ranks TEXT, "
     "reformed_ns INTEGER, restored_step INTEGER)",
+    "ALTER TABLE signature ADD COLUMN redundant_flop INTEGER; "
+    "CREATE TABLE link (sender INTEGER NOT NULL, receiver INTEGER NOT NULL, latency_ns INTEGER NOT NULL, "
+    "bytes_per_second INTEGER NOT NULL, PRIMARY KEY (sender, receiver)) WITHOUT ROWID",
 };
 
 } // namespace

@@ -54,7 +54,8 @@ CREATE TABLE signature ( -- what all launches of one kernel share; 0 names nothi
     dtype INTEGER NOT NULL, -- see view kernels
     threads INTEGER NOT NULL, -- CPU threads that worked on it
     flop INTEGER, -- arithmetic of one launch (model FLOPs, not instructions)
-    bytes INTEGER -- memory traffic of one launch at least
+    bytes INTEGER, -- memory traffic of one launch at least
+    redundant_flop INTEGER -- of flop what other ranks count, as they do the same
 );
 CREATE TABLE communicator ( -- a process group
     id INTEGER PRIMARY KEY,
@@ -165,6 +166,13 @@ CREATE TABLE checkpoint ( -- one rank's part of a saved state
     path TEXT NOT NULL,
     PRIMARY KEY (rank, step)
 ) WITHOUT ROWID;
+CREATE TABLE link ( -- how fast messages get from rank to rank, measured at the start of the run
+    sender INTEGER NOT NULL,
+    receiver INTEGER NOT NULL,
+    latency_ns INTEGER NOT NULL, -- of a message without content
+    bytes_per_second INTEGER NOT NULL,
+    PRIMARY KEY (sender, receiver)
+) WITHOUT ROWID;
 CREATE TABLE failure ( -- an attempt of the run that ended before its time, and how the next one went on
     attempt INTEGER PRIMARY KEY, -- as in step.attempt
     detected_ns INTEGER, -- by whoever supervises the job
@@ -237,7 +245,7 @@ CREATE TABLE ring_position ( -- how far the collector has drained each ring, in 
 
 constexpr std::string_view kFirstRows = R"sql(
 INSERT INTO name VALUES (0, '');
-INSERT INTO signature VALUES (0, 0, 0, 0, 1, NULL, NULL);
+INSERT INTO signature VALUES (0, 0, 0, 0, 1, NULL, NULL, NULL);
 )sql";
 
 /// CASE column WHEN 0 THEN 'word' ... END, for the enum's values 0 .. last.

@@ -6,7 +6,7 @@
 namespace rankscope::tracing {
 
 inline constexpr std::int32_t kApplicationId = 0x52534442; ///< "RSDB", in PRAGMA application_id
-inline constexpr int kSchemaVersion = 2; ///< in PRAGMA user_version; see migration.h
+inline constexpr int kSchemaVersion = 3; ///< in PRAGMA user_version; see migration.h
 
 /// Every table, column and view of a run file with meaning and unit, as SQL that creates them. The comments are part of
 /// the file: any SQLite client shows them with .schema.

@@ -46,10 +46,7 @@ void TraceReader::Impl::disconnect()
     database = Database();
 }
 
-Result<Statement*> TraceReader::Impl::statement(std::string_view sql)
-{
-    return prepareOnce(database, statements, sql);
-}
+Result<Statement*> TraceReader::Impl::statement(std::string_view sql) { return prepareOnce(database, statements, sql); }
 
 Status TraceReader::Impl::beginSnapshot()
 {
@@ -248,11 +245,12 @@ Result<std::vector<KernelSignature>> TraceReader::signatures()
 {
     using Signed = std::pair<std::int64_t, KernelSignature>;
     return withoutIds<KernelSignature>(
-        impl_->list<Signed>("SELECT id, name, pass, dtype, threads, flop, bytes FROM signature ORDER BY id",
+        impl_->list<Signed>(
+            "SELECT id, name, pass, dtype, threads, flop, bytes, redundant_flop FROM signature ORDER BY id",
             [](const Statement& row) {
                 return Signed(row.integer(0),
                     { NameId{ row.integer32(1) }, row.word(2, Pass::Optimizer), row.word(3, DataType::Float8),
-                        row.integer32(4), row.optionalInteger(5), row.optionalInteger(6) });
+                        row.integer32(4), row.optionalInteger(5), row.optionalInteger(6), row.optionalInteger(7) });
             }),
         "signature");
 }
@@ -283,6 +281,15 @@ Result<std::vector<AttemptFailure>> TraceReader::failures()
         [](const Statement& row) {
             return AttemptFailure{ row.integer32(0), row.optionalInteger(1), row.text(2), splitRanks(row.text(3)),
                 row.optionalInteger(4), row.optionalInteger(5) };
+        });
+}
+
+Result<std::vector<LinkSpeed>> TraceReader::links()
+{
+    return impl_->list<LinkSpeed>(
+        "SELECT sender, receiver, latency_ns, bytes_per_second FROM link ORDER BY sender, receiver",
+        [](const Statement& row) {
+            return LinkSpeed{ row.integer32(0), row.integer32(1), row.integer(2), row.integer(3) };
         });
 }
 

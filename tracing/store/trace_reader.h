@@ -43,6 +43,7 @@ public:
     Result<std::vector<Step>> steps(); ///< by rank, then begin
     Result<std::vector<CheckpointPart>> checkpoints(); ///< by step, then rank
     Result<std::vector<AttemptFailure>> failures(); ///< by attempt
+    Result<std::vector<LinkSpeed>> links(); ///< by sender, then receiver
     Result<std::vector<Loss>> losses();
     Result<std::map<std::string, std::string>> provenance();
     Result<std::map<std::string, std::int64_t>> counts(); ///< rows a table

@@ -424,6 +424,13 @@ Status TraceWriter::putFailure(const AttemptFailure& failure)
         });
 }
 
+Status TraceWriter::putLink(const LinkSpeed& link)
+{
+    return impl_->runBound("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?)", [&](Statement& row) {
+        row.bind(1, link.from).bind(2, link.to).bind(3, link.latencyNs).bind(4, link.bytesPerSecond);
+    });
+}
+
 Status TraceWriter::addFault(const FaultInjection& fault)
 {
     const Status ended = impl_->runBound(

@@ -65,6 +65,7 @@ public:
     Status putCheckpoint(const CheckpointPart& part); ///< inserts or replaces by (rank, step)
     /// By attempt: what is absent here stays as it was; the latest reformedNs counts.
     Status putFailure(const AttemptFailure& failure);
+    Status putLink(const LinkSpeed& link); ///< inserts or replaces by (from, to)
     /// The truth about an injected fault; analyses cannot read it. The same one again tells its end.
     Status addFault(const FaultInjection& fault);
 

@@ -29,7 +29,7 @@ std::vector<std::int32_t> splitRanks(std::string_view text)
 Dictionaries::SignatureKey Dictionaries::keyOf(const KernelSignature& signature)
 {
     return { raw(signature.name), static_cast<int>(signature.pass), static_cast<int>(signature.dtype),
-        signature.threads, signature.flop, signature.bytes };
+        signature.threads, signature.flop, signature.bytes, signature.redundantFlop };
 }
 
 Dictionaries::LaneKey Dictionaries::keyOf(const Lane& lane)
@@ -72,10 +72,10 @@ Status Dictionaries::load()
         [&](const Statement& row) { names_.emplace(row.text(1), NameId{ row.integer32(0) }); });
     if (!read)
         return read;
-    read = forEachRow(
-        database_, "SELECT id, name, pass, dtype, threads, flop, bytes FROM signature", [&](const Statement& row) {
+    read = forEachRow(database_, "SELECT id, name, pass, dtype, threads, flop, bytes, redundant_flop FROM signature",
+        [&](const Statement& row) {
             const SignatureKey key{ row.integer32(1), row.integer32(2), row.integer32(3), row.integer32(4),
-                row.optionalInteger(5), row.optionalInteger(6) };
+                row.optionalInteger(5), row.optionalInteger(6), row.optionalInteger(7) };
             signatures_.emplace(key, SignatureId{ row.integer32(0) });
         });
     if (!read)
@@ -114,10 +114,10 @@ Result<SignatureId> Dictionaries::signature(const KernelSignature& signature)
     if (const auto known = signatures_.find(key); known != signatures_.end())
         return known->second;
     const auto id = static_cast<std::int32_t>(signatures_.size());
-    auto inserted = runOnce(database_, "INSERT INTO signature VALUES (?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {
+    auto inserted = runOnce(database_, "INSERT INTO signature VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {
         row.bind(1, id).bind(2, raw(signature.name)).bind(3, static_cast<int>(signature.pass));
         row.bind(4, static_cast<int>(signature.dtype)).bind(5, signature.threads).bind(6, signature.flop);
-        row.bind(7, signature.bytes);
+        row.bind(7, signature.bytes).bind(8, signature.redundantFlop);
     });
     if (!inserted)
         return inserted.error();

@@ -49,8 +49,8 @@ private:
         bool empty = true;
         bool changed = false;
     };
-    using SignatureKey
-        = std::tuple<std::int32_t, int, int, std::int32_t, std::optional<std::int64_t>, std::optional<std::int64_t>>;
+    using SignatureKey = std::tuple<std::int32_t, int, int, std::int32_t, std::optional<std::int64_t>,
+        std::optional<std::int64_t>, std::optional<std::int64_t>>;
     using LaneKey = std::tuple<std::int32_t, int, int, std::string>;
 
     static SignatureKey keyOf(const KernelSignature& signature);

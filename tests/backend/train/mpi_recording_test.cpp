@@ -57,7 +57,8 @@ TEST(MpiRecording, ProvenanceIsThereWithThePeakAndItsSource)
     EXPECT_EQ(run.value("SELECT peak_flops FROM rank"), "10000000000.0");
     EXPECT_EQ(run.value("SELECT group_concat(name || ' [' || unit || ']', ', ') FROM "
                         "(SELECT name, unit FROM lane WHERE kind = 4 ORDER BY name)"),
-        "cpu [cores], gradient norm [], loss [nats], memory [bytes], throughput [tokens/s]");
+        "cpu [cores], gradient norm [], loss [nats], memory [bytes], optimizer state [bytes], ready to work without a core "
+        "[s], throughput [tokens/s]");
 }
 
 TEST(MpiRecording, ChunksSendActivationsAndGradientsTheSameWayAndTheirMessagesMatch)
@@ -80,7 +81,7 @@ TEST(MpiRecording, FaultsAreSeenWhereTheyStrike)
         { "parallel.pp=2", "batch.micro_batches=16", "train.steps=6", "train.validate_every=0",
             "fault.0.kind=stalled_data", "fault.0.rank=0", "fault.0.ms=10", "fault.0.step=2", "fault.0.until=2",
             "fault.1.kind=host_pause", "fault.1.rank=1", "fault.1.ms=30", "fault.1.every_ms=1", "fault.1.step=3",
-            "fault.1.until=3", "fault.2.kind=jitter", "fault.2.rank=0", "fault.2.ms=20", "fault.2.step=4",
+            "fault.1.until=3", "fault.2.kind=jitter", "fault.2.rank=0", "fault.2.ms=6", "fault.2.step=4",
             "fault.2.until=4", "fault.3.kind=imbalanced_stage", "fault.3.rank=1", "fault.3.factor=3", "fault.3.step=5",
             "fault.3.until=5" });
     const auto during = [](int rank, int step, const std::string& event) {

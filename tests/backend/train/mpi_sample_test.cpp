@@ -19,7 +19,15 @@ constexpr const char* kSums = "SELECT group_concat(op || ' ' || n, ', ') FROM (S
 TEST(MpiSample, TensorSumsFourTimesALayer)
 {
     // 2 steps x 4 micro-batches x (4 layers x 4 + the head's loss and its input gradient), all of them all-reduce.
-    EXPECT_EQ(RecordedRun(2, Sample{ "tensor" }, kTwoSteps).value(kSums), "1 144");
+    const RecordedRun run(2, Sample{ "tensor" }, kTwoSteps);
+    EXPECT_EQ(run.value(kSums), "1 144");
+    // Of what both ranks do alike each counts one half: norms, embedding, biases of sums, the merged loss.
+    EXPECT_EQ(run.value("SELECT group_concat(name, ', ') FROM (SELECT DISTINCT text AS name FROM signature "
+                        "JOIN name ON name.id = signature.name WHERE redundant_flop = flop - flop / 2 ORDER BY text)"),
+        "bias gradient, embedding, layernorm, merge cross-entropy");
+    EXPECT_EQ(run.value("SELECT group_concat(sender || ' ' || receiver, ', ') FROM link WHERE latency_ns > 0 "
+                        "AND bytes_per_second > 0"),
+        "0 1, 1 0");
 }
 
 TEST(MpiSample, SequenceScattersAndGathersInstead)
@@ -29,6 +37,9 @@ TEST(MpiSample, SequenceScattersAndGathersInstead)
     // are a gather forward, one backward, a scatter and the loss; a sum of norms' gradients a step.
     EXPECT_EQ(run.value(kSums), "1 10, 2 208, 3 136");
     EXPECT_EQ(run.value("SELECT count(*) FROM collective_match WHERE parts_present < parts_expected"), "0");
+    EXPECT_EQ(run.value("SELECT group_concat(text) FROM (SELECT DISTINCT text FROM signature "
+                        "JOIN name ON name.id = signature.name WHERE redundant_flop > 0)"),
+        "merge cross-entropy") << "nothing else is done twice";
 }
 
 TEST(MpiSample, RecomputeMarksWhatItComputesAgain)

@@ -15,8 +15,9 @@ TEST(FactsFile, WhatBefellTheRunReadsBack)
     const FactsRead read
         = decodeFacts(encodeFact(AttemptFact{ 1, 50 }) + encodeFact(CheckpointFact{ 20, 100, 300, 40, 4096, "step-20" })
             + encodeFact(RestoredFact{ 20 }) + encodeFact(FailureFact{ 0, 500, "rank 1 died", { 1 } })
-            + encodeFact(FaultFact{ "lost_rank", 1, 25, 450, 0, "moment=forward" }));
-    ASSERT_EQ(read.facts.size(), 5u);
+            + encodeFact(FaultFact{ "lost_rank", 1, 25, 450, 0, "moment=forward" })
+            + encodeFact(LinkFact{ 3, 1500, 2'000'000'000 }));
+    ASSERT_EQ(read.facts.size(), 6u);
     EXPECT_EQ(std::get<AttemptFact>(read.facts[0]).startTicks, 50u);
     EXPECT_EQ(std::get<CheckpointFact>(read.facts[1]).endTicks, 300u);
     EXPECT_EQ(std::get<CheckpointFact>(read.facts[1]).path, "step-20");
@@ -24,6 +25,9 @@ TEST(FactsFile, WhatBefellTheRunReadsBack)
     EXPECT_EQ(std::get<FailureFact>(read.facts[3]).ranks, std::vector<std::int32_t>{ 1 });
     EXPECT_EQ(std::get<FaultFact>(read.facts[4]).step, 25);
     EXPECT_EQ(std::get<FaultFact>(read.facts[4]).detail, "moment=forward");
+    EXPECT_EQ(std::get<LinkFact>(read.facts[5]).to, 3);
+    EXPECT_EQ(std::get<LinkFact>(read.facts[5]).latencyNs, 1500);
+    EXPECT_EQ(std::get<LinkFact>(read.facts[5]).bytesPerSecond, 2'000'000'000);
 }
 
 TEST(FactsFile, EveryKindOfFactReadsBack)

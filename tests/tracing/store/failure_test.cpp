@@ -37,11 +37,26 @@ TEST_F(Failures, ARunOfTheFirstSchemaHasNone)
         auto writer = create();
     }
     support::sql(path_, "DROP TABLE failure");
+    support::sql(path_, "DROP TABLE link");
+    support::sql(path_, "ALTER TABLE signature DROP COLUMN redundant_flop");
     support::sql(path_, "PRAGMA user_version = 1");
     auto reader = read();
     const auto failures = reader.failures();
     ASSERT_TRUE(failures) << why(failures);
     EXPECT_TRUE(failures->empty());
+    EXPECT_TRUE(reader.links());
+    EXPECT_TRUE(reader.signatures());
+}
+
+TEST_F(Failures, LinksAreMeasuredOnceAnAttempt)
+{
+    auto writer = create();
+    ASSERT_TRUE(writer.putLink({ 1, 0, 900, 2'000'000'000 }));
+    ASSERT_TRUE(writer.putLink({ 0, 1, 1000, 1'000'000'000 }));
+    ASSERT_TRUE(writer.putLink({ 0, 1, 1100, 3'000'000'000 })); // the next attempt
+    const auto links = read().links();
+    ASSERT_TRUE(links) << why(links);
+    EXPECT_EQ(*links, (std::vector<LinkSpeed>{ { 0, 1, 1100, 3'000'000'000 }, { 1, 0, 900, 2'000'000'000 } }));
 }
 
 TEST_F(Failures, ACheckpointIsOnePartOfEachRank)

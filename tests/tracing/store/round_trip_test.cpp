@@ -43,7 +43,7 @@ TEST_F(RoundTrip, AKernelKeepsWhatIsKnownAndWhatIsNot)
 {
     auto writer = create();
     const NameId name = *writer.name("matmul");
-    const KernelSignature signature{ name, Pass::Backward, DataType::Float32, 2, 1'000'000, std::nullopt };
+    const KernelSignature signature{ name, Pass::Backward, DataType::Float32, 2, 1'000'000, std::nullopt, 500'000 };
     const LaneId lane = computeLane(writer);
     const std::vector<Kernel> rows{ { {}, 100, 350, *writer.signature(signature), 480, 7, 64, 9 },
         { {}, 400, 400, SignatureId{}, std::nullopt, std::nullopt, std::nullopt, std::nullopt } };

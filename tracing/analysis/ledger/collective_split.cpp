@@ -91,8 +91,9 @@ private:
         out.exit = open ? stretchEnd(rank, part.begin) : std::max(part.begin, part.end);
         result_.negativeDurations += part.end < part.begin ? 1 : 0;
         const Ns duration = out.exit - out.entry;
-        if (const auto calibration = input_.calibration.find(instance.dimension);
-            calibration != input_.calibration.end())
+        if (const auto calibration = input_.calibration.find(instance.dimension); instance.calibration)
+            out.ideal = idealTransfer(instance, *instance.calibration);
+        else if (calibration != input_.calibration.end())
             out.ideal = idealTransfer(instance, calibration->second);
 
         std::vector<Peer> peers;

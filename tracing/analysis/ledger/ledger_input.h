@@ -88,6 +88,12 @@ struct RankInput {
     Peak peak{};
 };
 
+/// Calibrated links: a transfer of up to alpha * hops + factor * size / busbw is ideal.
+struct Calibration {
+    Ns alpha = 0;
+    std::int64_t busbwBytesPerSecond = 0;
+};
+
 /// One collective, or one message.
 struct Instance {
     std::int64_t communicator = 0;
@@ -100,12 +106,7 @@ struct Instance {
     std::optional<std::int32_t> destination{};
     std::vector<std::vector<std::int64_t>> bytesMoved; ///< all-to-all with sizes: [sender][receiver] in group order
     std::int64_t size = 0; ///< bytes, METRICS 4.1 column S
-};
-
-/// Calibrated link of a dimension: a transfer of up to alpha * hops + factor * size / busbw is ideal.
-struct Calibration {
-    Ns alpha = 0;
-    std::int64_t busbwBytesPerSecond = 0;
+    std::optional<Calibration> calibration{}; ///< of its links; goes before that of its dimension
 };
 
 struct StepMark {
@@ -137,7 +138,7 @@ struct Lifecycle {
 struct LedgerInput {
     std::vector<RankInput> ranks;
     std::vector<Instance> instances;
-    std::map<Dimension, Calibration> calibration;
+    std::map<Dimension, Calibration> calibration; ///< of instances without one of their own
     std::optional<Schedule> pipeline; ///< as declared
     std::optional<Lifecycle> lifecycle;
     Ns kernelGap = 30'000; ///< delta of METRICS 5.3
