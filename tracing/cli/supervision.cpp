@@ -2,6 +2,8 @@
 
 #include "tracing/cli/commands.h"
 #include "tracing/collector/ring_reader.h"
+#include "tracing/record/facts_file.h"
+#include "tracing/record/ring_layout.h"
 #include "tracing/record/session.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace rankscope::tracing {
@@ -51,6 +56,20 @@ std::vector<RingReader> livingRanks(const std::filesystem::path& sessionDir)
     return rings;
 }
 
+/// The process groups that a rank has told of, by its own number for them.
+std::map<std::uint32_t, CommunicatorFact> groupsOf(const std::filesystem::path& sessionDir, const RingReader& ring)
+{
+    std::ifstream file(sessionDir / (ring.recorderKey() + kFactsSuffix), std::ios::binary);
+    std::stringstream bytes;
+    bytes << file.rdbuf();
+    std::map<std::uint32_t, CommunicatorFact> groups;
+    for (const Fact& fact : decodeFacts(bytes.str()).facts) {
+        if (const auto* group = std::get_if<CommunicatorFact>(&fact))
+            groups[group->id] = *group;
+    }
+    return groups;
+}
+
 AttemptEnd described(const char* what, std::vector<int> ranks)
 {
     std::ranges::sort(ranks);
@@ -82,6 +101,36 @@ AttemptEnd endOfRanks(int exitCode, const std::vector<std::string>& banners)
     return { fmt::format("the ranks ended with code {}", exitCode), {} };
 }
 
+std::string whoDidNotJoin(const std::filesystem::path& sessionDir)
+{
+    using Exchange = std::tuple<std::string, std::uint8_t, std::uint32_t>; // group, operation, number
+    std::map<Exchange, std::set<std::int32_t>> absent;
+    std::map<std::int32_t, std::set<Exchange>> inside;
+    for (const RingReader& ring : livingRanks(sessionDir)) {
+        const auto groups = groupsOf(sessionDir, ring);
+        for (const Record& record : ring.openSpans()) {
+            const bool isCollective = record.kind == static_cast<std::uint8_t>(RecordKind::Collective)
+                && !isPointToPoint(static_cast<CollectiveOp>(record.detail));
+            const auto group = isCollective ? groups.find(record.collective.communicator) : groups.end();
+            if (group == groups.end())
+                continue;
+            const Exchange exchange{ group->second.name, record.detail, record.collective.sequence };
+            absent[exchange].insert(group->second.members.begin(), group->second.members.end());
+            inside[ring.rank()].insert(exchange);
+        }
+    }
+    std::string text;
+    for (auto& [exchange, ranks] : absent) {
+        std::erase_if(ranks, [&](std::int32_t rank) { return inside[rank].contains(exchange); });
+        if (ranks.empty())
+            continue;
+        text += fmt::format("{}rank{} {} did not join {} {} of {}", text.empty() ? "" : ", ",
+            ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+            toString(static_cast<CollectiveOp>(std::get<1>(exchange))), std::get<2>(exchange), std::get<0>(exchange));
+    }
+    return text;
+}
+
 AttemptEnd endByHang(const std::filesystem::path& sessionDir, double seconds)
 {
     std::vector<int> stopped;
@@ -91,7 +140,7 @@ AttemptEnd endByHang(const std::filesystem::path& sessionDir, double seconds)
             stopped.push_back(ring.rank());
         waits[ring.rank()] = std::ranges::any_of(ring.openSpans(), isExchange);
     }
-    const std::string for_ = fmt::format("; no progress for {:g} s", seconds);
+    const std::string for_ = fmt::format("; no progress for {:.3g} s", seconds);
     AttemptEnd result{ fmt::format("the ranks hang{}", for_), {} };
     std::vector<int> busy;
     for (const auto& [rank, isWaiting] : waits) {

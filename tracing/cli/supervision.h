@@ -20,6 +20,10 @@ AttemptEnd endOfRanks(int exitCode, const std::vector<std::string>& banners);
 /// while others are.
 AttemptEnd endByHang(const std::filesystem::path& sessionDir, double seconds);
 
+/// Which ranks did not join an exchange that others are in, by the numbers that each communicator counts:
+/// "rank 1 did not join all-reduce 118 of dp"; empty where nobody is missing.
+std::string whoDidNotJoin(const std::filesystem::path& sessionDir);
+
 /// Kills the ranks of this node that record into the session: one that hangs would not heed a milder signal, and a
 /// stopped one would go on where it was.
 void killRanks(const std::filesystem::path& sessionDir);

@@ -225,7 +225,8 @@ int trainInSession(const TrainArguments& arguments, const Preparation& ready, co
     Training training({ mpiCall(ready.plan, ready.machine, sessionDir, ready.program, configWords(arguments)),
         collectorCall(sessionDir, ready.out), sessionDir, ready.out, ready.plan.steps, ready.plan.restarts,
         ready.plan.hangSeconds, arguments.json || isatty(STDOUT_FILENO) == 0,
-        [&] { return shrunk(arguments, ready, running, sessionDir); }, [&older] { older->drop(); } });
+        [&] { return shrunk(arguments, ready, running, sessionDir); },
+        ready.rules ? ready.rules->detectors : std::vector<diagnosis::DetectorRule>(), [&older] { older->drop(); } });
     if (const Status good = ready.rules ? registerRules(*ready.rules, sessionDir) : Status(Done{}); !good) {
         sayError(good.error().message());
         return kOwnFault;

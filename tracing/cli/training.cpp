@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <system_error>
@@ -26,6 +27,17 @@ namespace rankscope::tracing {
 namespace {
 
 constexpr int kMostCollectorStarts = 20;
+
+std::string jsonEscaped(const std::string& text)
+{
+    std::string escaped;
+    for (const char letter : text) {
+        if (letter == '"' || letter == '\\')
+            escaped += '\\';
+        escaped += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
+    }
+    return escaped;
+}
 
 bool wasKilledBySignal(int exitCode) { return exitCode > 128; }
 
@@ -41,6 +53,7 @@ Training::Training(Settings settings)
     : settings_(std::move(settings))
     , progress_(settings_.steps)
     , status_(STDOUT_FILENO)
+    , alarms_(settings_.out, settings_.detectors)
 {
 }
 
@@ -147,14 +160,49 @@ void Training::endIfHung()
     }
     if (settings_.hangSeconds == 0 || now - lastLine_ < limit)
         return;
-    hang_ = endByHang(settings_.sessionDir, settings_.hangSeconds);
-    toldToEnd_ = now;
+    end(endByHang(settings_.sessionDir, settings_.hangSeconds));
+}
+
+/// Ends the ranks, which would not end by themselves; they may be started again.
+void Training::end(const AttemptEnd& why)
+{
+    hang_ = why;
+    toldToEnd_ = std::chrono::steady_clock::now();
     const FailureFact fact{ attempt_, readTicks(chooseClock()), hang_->reason,
         std::vector<std::int32_t>(hang_->ranks.begin(), hang_->ranks.end()) };
     if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
         sayNote(recorded.error().message());
     killRanks(settings_.sessionDir);
     ranks_->signal(SIGTERM);
+}
+
+void Training::watch()
+{
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - lastLine_;
+    for (const diagnosis::Alert& alert : alarms_.look(settings_.sessionDir, since.count()))
+        act(alert);
+}
+
+void Training::act(const diagnosis::Alert& alert)
+{
+    const std::string text = alertText(alert);
+    const AlertFact fact{ alert.title, text, alert.ranks, alert.window.beginNs, alert.window.endNs };
+    if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
+        sayNote(recorded.error().message());
+    const std::string& action = alert.rule.action;
+    if (action != "mark") {
+        tell(fmt::format(R"({{"schema":1,"event":"alert","kind":"{}","step":{},"value":{:.6g},"threshold":{:.6g},)"
+                         R"("ranks":[{}],"owner":"{}","action":"{}"}})",
+                 alert.rule.kind, alert.step, std::isfinite(alert.value) ? alert.value : 0, alert.rule.threshold,
+                 fmt::join(alert.ranks, ","), jsonEscaped(alert.rule.owner), action),
+            fmt::format("alert: {} ({})", alert.title, text));
+    }
+    if (action == "checkpoint" || action == "stop") {
+        if (const Status told = appendCommand(settings_.sessionDir.string(), action); !told)
+            sayNote(told.error().message());
+    } else if (action == "restart" && !hang_) {
+        end({ alert.title, { alert.ranks.begin(), alert.ranks.end() } });
+    }
 }
 
 Result<int> Training::runAttempt()
@@ -180,8 +228,10 @@ Result<int> Training::runAttempt()
         takeLines();
         tendCollector();
         exitCode = ranks_->poll();
-        if (!exitCode)
+        if (!exitCode) {
             endIfHung();
+            watch();
+        }
     }
     // What they wrote last may still be in the pipes.
     while (takeLines()) { }
@@ -195,6 +245,7 @@ Result<int> Training::runAttempt()
 
 int Training::finishCollector()
 {
+    alarms_.close();
     if (const Status told = announceJobOver(settings_.sessionDir.string()); !told && collector_)
         collector_->signal(SIGTERM);
     while (collector_) {

@@ -3,6 +3,7 @@
 #include "tracing/cli/launch/child.h"
 #include "tracing/cli/launch/mpi_noise.h"
 #include "tracing/cli/launch/run_lines.h"
+#include "tracing/cli/live_alarms.h"
 #include "tracing/cli/supervision.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/model/result.h"
@@ -35,6 +36,7 @@ public:
             std::string why; ///< "1 core is left: dp 1 instead of 2"
         };
         std::function<std::optional<Instead>()> shrink{};
+        std::vector<diagnosis::DetectorRule> detectors{}; ///< of what may go wrong meanwhile
         std::function<void()> firstStep{}; ///< called once, when the ranks have made it
     };
     explicit Training(Settings settings);
@@ -61,6 +63,9 @@ private:
     };
     Result<int> runAttempt();
     void endIfHung();
+    void end(const AttemptEnd& why);
+    void watch();
+    void act(const diagnosis::Alert& alert);
     void tellFailure(int exitCode);
     void restart();
     void tell(const std::string& json, const std::string& text);
@@ -74,6 +79,7 @@ private:
     Settings settings_;
     ProgressText progress_;
     StatusLine status_;
+    LiveAlarms alarms_;
     MpiNoiseFilter noise_;
     Stream output_;
     Stream errors_;

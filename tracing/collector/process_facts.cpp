@@ -132,6 +132,8 @@ Status ProcessFacts::takeEvent(const Fact& fact, TraceWriter& writer, const RunC
             return writer.putCheckpoint({ rank, checkpoint->step, *beginNs, *endNs, checkpoint->blockedNs,
                 checkpoint->bytes, checkpoint->path });
     }
+    if (const auto* alert = std::get_if<AlertFact>(&fact))
+        return writer.addAlert({ alert->title, alert->text, alert->ranks, { alert->beginNs, alert->endNs } });
     if (const auto* fault = std::get_if<FaultFact>(&fact)) {
         const auto beginNs = clock.toNs(fault->beginTicks);
         const auto endNs = fault->endTicks == 0 ? std::nullopt : clock.toNs(fault->endTicks);

@@ -24,7 +24,7 @@ struct Window {
 
 /// What all launches of one kernel share; rows point to it, so that a row stays small.
 struct KernelSignature {
-    NameId name {};
+    NameId name{};
     Pass pass = Pass::None;
     DataType dtype = DataType::Unknown;
     std::int32_t threads = 1; ///< CPU: threads that worked on it
@@ -36,10 +36,10 @@ struct KernelSignature {
 };
 
 struct Kernel {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    SignatureId signature {};
+    SignatureId signature{};
     std::optional<std::int64_t> cpuNs; ///< CPU time of all its threads; long CPU kernels only
     std::optional<std::int32_t> microBatch;
     std::optional<std::int64_t> work; ///< tokens or samples
@@ -47,30 +47,30 @@ struct Kernel {
 };
 
 struct Copy {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    NameId name {};
+    NameId name{};
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> correlation;
 };
 
 struct HostCall {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    NameId name {};
+    NameId name{};
     std::optional<std::int64_t> correlation;
 };
 
 /// One rank's part of a collective or of a point-to-point message: entered at beginNs, left at endNs.
 struct CollectivePart {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    NameId name {};
+    NameId name{};
     CollectiveOp op = CollectiveOp::Unknown;
-    InstanceId instance {}; ///< the same for all parts of one collective, and for a send and its receive
+    InstanceId instance{}; ///< the same for all parts of one collective, and for a send and its receive
     std::int64_t bytes = 0; ///< whole buffer (for all-gather and reduce-scatter the one that spans all ranks)
     std::optional<std::int32_t> peer; ///< point-to-point: the other world rank; rooted: the root's world rank
     std::optional<std::int32_t> microBatch;
@@ -81,8 +81,8 @@ struct CollectivePart {
 
 /// One collective over all its ranks.
 struct CollectiveMatch {
-    InstanceId id {};
-    CommunicatorId communicator {};
+    InstanceId id{};
+    CommunicatorId communicator{};
     CollectiveOp op = CollectiveOp::Unknown; ///< point-to-point: Send
     std::int64_t sequence = 0; ///< counts per communicator and operation; point-to-point: per source and destination
     std::int32_t partsPresent = 0;
@@ -95,7 +95,7 @@ struct CollectiveMatch {
 
 /// A rank has nothing to compute because the pipeline's schedule makes it wait for a peer.
 struct Bubble {
-    LaneId lane {}; ///< the rank's compute lane: nothing else runs there
+    LaneId lane{}; ///< the rank's compute lane: nothing else runs there
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
     BubblePhase phase = BubblePhase::Fill;
@@ -106,10 +106,10 @@ struct Bubble {
 };
 
 struct Range {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
-    NameId name {};
+    NameId name{};
     RangeKind kind = RangeKind::Annotation;
     std::int32_t depth = 0; ///< nesting on its lane, 0 outermost
     std::optional<std::int64_t> step;
@@ -118,7 +118,7 @@ struct Range {
 };
 
 struct CounterSample {
-    LaneId lane {};
+    LaneId lane{};
     std::int64_t timeNs = 0;
     double value = 0;
 };
@@ -161,6 +161,14 @@ struct LinkSpeed {
     std::int64_t bytesPerSecond = 0;
 
     bool operator==(const LinkSpeed&) const = default;
+};
+
+/// What a detector saw while the run went on.
+struct LiveAlert {
+    std::string title;
+    std::string text; ///< threshold, value, owner, action
+    std::vector<std::int32_t> ranks; ///< to blame; empty: nobody can be named
+    Window window; ///< where to look
 };
 
 /// The truth about a fault that the backend injected, to score diagnoses with; analyses never see it.

@@ -24,6 +24,7 @@ enum class FactKind : std::uint8_t {
     Failure = 9,
     Fault = 10,
     Link = 11,
+    Alert = 12,
 };
 
 /// FNV-1a, 32 bits.
@@ -237,6 +238,28 @@ std::string encode(const LinkFact& fact)
     return writer.entry();
 }
 
+std::string encode(const AlertFact& fact)
+{
+    Writer writer(FactKind::Alert);
+    writer.text(fact.title);
+    writer.text(fact.text);
+    writer.numbers(fact.ranks);
+    writer.number(fact.beginNs);
+    writer.number(fact.endNs);
+    return writer.entry();
+}
+
+Fact decodeAlert(Reader& reader)
+{
+    AlertFact fact;
+    fact.title = reader.text();
+    fact.text = reader.text();
+    fact.ranks = reader.numbers();
+    fact.beginNs = reader.number<std::int64_t>();
+    fact.endNs = reader.number<std::int64_t>();
+    return fact;
+}
+
 Fact decodeCommunicator(Reader& reader)
 {
     CommunicatorFact fact;
@@ -366,6 +389,9 @@ std::optional<Fact> decodeBody(std::string_view body)
         break;
     case FactKind::Link:
         fact = decodeLink(reader);
+        break;
+    case FactKind::Alert:
+        fact = decodeAlert(reader);
         break;
     }
     return reader.isGood() ? fact : std::nullopt;

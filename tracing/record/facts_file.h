@@ -84,8 +84,16 @@ struct LinkFact {
     std::int64_t latencyNs = 0;
     std::int64_t bytesPerSecond = 0;
 };
+/// What a detector saw while the run goes on; times on the run's clock.
+struct AlertFact {
+    std::string title;
+    std::string text;
+    std::vector<std::int32_t> ranks;
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+};
 using Fact = std::variant<NameFact, CommunicatorFact, ProvenanceFact, ProcessFact, RankFact, AttemptFact,
-    CheckpointFact, RestoredFact, FailureFact, FaultFact, LinkFact>;
+    CheckpointFact, RestoredFact, FailureFact, FaultFact, LinkFact, AlertFact>;
 
 std::string encodeFact(const Fact& fact);
 

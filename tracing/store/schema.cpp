@@ -184,7 +184,7 @@ CREATE TABLE failure ( -- an attempt of the run that ended before its time, and 
 
 CREATE TABLE finding ( -- what an analysis has to say
     id INTEGER PRIMARY KEY,
-    severity TEXT NOT NULL, -- info, warning or error
+    severity TEXT NOT NULL, -- alert: of a detector, while the run went on
     title TEXT NOT NULL,
     text TEXT NOT NULL,
     ranks TEXT NOT NULL, -- world ranks with commas between

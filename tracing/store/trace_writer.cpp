@@ -431,6 +431,17 @@ Status TraceWriter::putLink(const LinkSpeed& link)
     });
 }
 
+Status TraceWriter::addAlert(const LiveAlert& alert)
+{
+    return impl_->runBound(
+        "INSERT INTO finding(severity, title, text, ranks, begin_ns, end_ns) SELECT 'alert', ?1, ?2, ?3, ?4, ?5"
+        " WHERE NOT EXISTS (SELECT 1 FROM finding WHERE title = ?1 AND begin_ns = ?4)",
+        [&](Statement& row) {
+            row.bind(1, alert.title).bind(2, alert.text).bind(3, joinRanks(alert.ranks));
+            row.bind(4, alert.window.beginNs).bind(5, alert.window.endNs);
+        });
+}
+
 Status TraceWriter::addFault(const FaultInjection& fault)
 {
     const Status ended = impl_->runBound(

@@ -66,6 +66,8 @@ public:
     /// By attempt: what is absent here stays as it was; the latest reformedNs counts.
     Status putFailure(const AttemptFailure& failure);
     Status putLink(const LinkSpeed& link); ///< inserts or replaces by (from, to)
+    /// Into the table of findings; the same one again changes nothing.
+    Status addAlert(const LiveAlert& alert);
     /// The truth about an injected fault; analyses cannot read it. The same one again tells its end.
     Status addFault(const FaultInjection& fault);
 

@@ -33,7 +33,23 @@ TEST(Rules, RefuseWhatTheyDoNotKnowByName)
     EXPECT_NE(message("[[rule]]\nmetric='step_ms'\nat_most=1\nheld_out=true").find("held_out"), std::string::npos);
     EXPECT_NE(message("[[rule]]\nmetric='step_ms'\nat_most=1\nsteps='5:2'").find("5:2"), std::string::npos);
     EXPECT_NE(message("owner='me'").find("[[rule]]"), std::string::npos);
+    EXPECT_NE(message("[[detector]]\nkind='slowness'").find("straggler"), std::string::npos);
+    EXPECT_NE(message("[[detector]]\nkind='hang'\naction='pray'").find("restart"), std::string::npos);
     EXPECT_NE(message("[[rule]\n").find("line 1"), std::string::npos);
+}
+
+TEST(Rules, GiveDetectorsTheirDefaults)
+{
+    const auto rules = parseRules("owner='ann'\n[[detector]]\nkind='straggler'\n[[detector]]\nkind='hang'\n"
+                                  "threshold=4\naction='restart'\nowner='bob'\n");
+    ASSERT_TRUE(rules);
+    ASSERT_EQ(rules->detectors.size(), 2U);
+    EXPECT_EQ(rules->detectors[0].threshold, 0.75);
+    EXPECT_EQ(rules->detectors[0].steps, 3);
+    EXPECT_EQ(rules->detectors[0].action, "notify");
+    EXPECT_EQ(rules->detectors[0].owner, "ann");
+    EXPECT_EQ(rules->detectors[1].threshold, 4);
+    EXPECT_EQ(rules->detectors[1].owner, "bob");
 }
 
 class Check : public testing::Test {

@@ -1,6 +1,7 @@
 #include "tracing/analysis/diagnosis/diagnosis.h"
 
 #include "tracing/analysis/diagnosis/evidence.h"
+#include "tracing/analysis/diagnosis/live_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,8 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr SignatureId kMatmul{ 1 }, kExtra{ 2 };
 
-/// 40 steps of 20 ms on two ranks: each runs 10 kernels of 1 ms, idles 1 ms, loses nothing; one sum of gradients of 1 ms.
+/// 40 steps of 20 ms on two ranks: each runs 10 kernels of 1 ms, idles 1 ms, loses nothing; one sum of gradients of 1
+/// ms.
 std::vector<StepMeasures> calmRun()
 {
     std::vector<StepMeasures> steps;
@@ -154,6 +156,74 @@ TEST(Diagnose, ARankThatWaitsForDataIsNotCalledSlow)
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].trouble, Trouble::Data);
     EXPECT_EQ(found[0].firstStep, 9);
+}
+
+/// The alerts of all steps, fed one by one.
+std::vector<Alert> watched(const std::vector<StepMeasures>& steps, const DetectorRule& rule)
+{
+    LiveWatch watch({ rule });
+    std::vector<Alert> alerts;
+    for (const StepMeasures& step : steps)
+        watch.take(step, alerts);
+    return alerts;
+}
+
+TEST(LiveWatch, SeesAStragglerAtItsThirdStepAndSaysItOnce)
+{
+    auto steps = calmRun();
+    for (std::int64_t step = 11; step <= 30; ++step)
+        rankOf(steps, step, 1).kernels[kMatmul] = { 10, 2 * kMs, 20 * kMs };
+    const auto alerts = watched(steps, { "straggler", 0.75, 3, "ann", "notify" });
+    ASSERT_EQ(alerts.size(), 1U);
+    EXPECT_EQ(alerts[0].step, 13);
+    EXPECT_EQ(alerts[0].ranks, std::vector<std::int32_t>{ 1 });
+    EXPECT_DOUBLE_EQ(alerts[0].value, 0.5);
+    EXPECT_EQ(alerts[0].rule.owner, "ann");
+    EXPECT_TRUE(watched(calmRun(), { "straggler", 0.75, 3, "", "notify" }).empty());
+}
+
+TEST(LiveWatch, ComparesStepsWithABaselineThatFollowsChangesThatStay)
+{
+    auto steps = calmRun();
+    for (int round = 0; round < 2; ++round) { // 120 steps
+        auto more = calmRun();
+        steps.insert(steps.end(), more.begin(), more.end());
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        steps[i].step = static_cast<std::int64_t>(i) + 1;
+        const std::int64_t length = i < 20 ? 20 * kMs : i < 100 ? 30 * kMs : 40 * kMs;
+        steps[i].window = { 0, length };
+    }
+    const auto alerts = watched(steps, { "step_time", 1.1, 3, "", "notify" });
+    // 30 ms come with step 21 and stay until they are usual; 40 ms come with step 101.
+    ASSERT_EQ(alerts.size(), 2U);
+    EXPECT_EQ(alerts[0].step, 23);
+    EXPECT_DOUBLE_EQ(alerts[0].value, 1.5);
+    EXPECT_EQ(alerts[1].step, 103);
+    EXPECT_DOUBLE_EQ(alerts[1].value, 4. / 3);
+}
+
+TEST(LiveWatch, SeesWaitsThatGrowInOneDimension)
+{
+    auto steps = calmRun();
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        steps[i].waitNs[Dimension::Data] = i < 20 ? 2 * kMs : 6 * kMs; // of 40 ms of rank time: 5 %, then 15 %
+    const auto alerts = watched(steps, { "wait_share", 0.05, 3, "", "notify" });
+    ASSERT_EQ(alerts.size(), 1U);
+    EXPECT_EQ(alerts[0].step, 23);
+    EXPECT_NEAR(alerts[0].value, 0.1, 1e-12);
+    EXPECT_NE(alerts[0].title.find("in dp"), std::string::npos) << alerts[0].title;
+}
+
+TEST(LiveWatch, SeesExchangesThatTakeLongerOnTheirRoute)
+{
+    auto steps = calmRun();
+    for (std::size_t i = 25; i < steps.size(); ++i)
+        steps[i].flights.begin()->second = { 1, 2 * kMs, 2 * kMs };
+    const auto alerts = watched(steps, { "transfer", 1.5, 3, "", "notify" });
+    ASSERT_EQ(alerts.size(), 1U);
+    EXPECT_EQ(alerts[0].step, 28);
+    EXPECT_EQ(alerts[0].ranks, (std::vector<std::int32_t>{ 0, 1 }));
 }
 
 } // namespace

@@ -4,9 +4,10 @@
 #include "tracing/analysis/check/sha256.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -71,6 +72,53 @@ Result<Rule> ruleOf(const toml::table& table, const std::string& where, const st
     return rule;
 }
 
+Result<diagnosis::DetectorRule> detectorOf(const toml::table& table, const std::string& where, const std::string& owner)
+{
+    if (const Status good = checkKeys(table, { "kind", "threshold", "steps", "owner", "action" }, where); !good)
+        return good.error();
+    diagnosis::DetectorRule rule;
+    rule.kind = table["kind"].value_or(std::string());
+    const auto kinds = diagnosis::detectorKinds();
+    const auto kind = std::ranges::find(kinds, rule.kind, &diagnosis::DetectorKind::name);
+    if (kind == kinds.end()) {
+        std::string all;
+        for (const auto& each : kinds)
+            all.append(all.empty() ? "" : ", ").append(each.name);
+        return Error(fmt::format("{}: kind = \"{}\": expected one of {}", where, rule.kind, all));
+    }
+    rule.threshold = table["threshold"].value_or(kind->threshold);
+    rule.steps = table["steps"].value_or(kind->steps);
+    rule.owner = table["owner"].value_or(owner);
+    rule.action = table["action"].value_or(rule.action);
+    const auto actions = diagnosis::detectorActions();
+    if (std::ranges::find(actions, rule.action) == actions.end())
+        return Error(
+            fmt::format("{}: action = \"{}\": expected one of {}", where, rule.action, fmt::join(actions, ", ")));
+    if (rule.steps < 1)
+        return Error(fmt::format("{}: steps = {}: expected 1 or more", where, rule.steps));
+    return rule;
+}
+
+/// Each table of an array, made into what `make` makes of it.
+template <typename T, typename Make>
+Status readTables(const toml::table& document, const char* name, std::vector<T>& all, Make make)
+{
+    const toml::array* list = document[name].as_array();
+    if (document.contains(name) && !list)
+        return Error(fmt::format("{}: write [[{}]]", name, name));
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        const std::string where = fmt::format("{} {}", name, i + 1);
+        const toml::table* table = list->get(i)->as_table();
+        if (!table)
+            return Error(where + ": is no table");
+        auto made = make(*table, where);
+        if (!made)
+            return made.error();
+        all.push_back(std::move(*made));
+    }
+    return Done{};
+}
+
 } // namespace
 
 Result<Rules> parseRules(const std::string& text)
@@ -81,24 +129,22 @@ Result<Rules> parseRules(const std::string& text)
     } catch (const toml::parse_error& error) {
         return Error(fmt::format("line {}: {}", error.source().begin.line, std::string(error.description())));
     }
-    if (const Status good = checkKeys(document, { "owner", "rule" }, "rules"); !good)
+    if (const Status good = checkKeys(document, { "owner", "rule", "detector" }, "rules"); !good)
         return good.error();
     Rules rules;
     rules.text = text;
     rules.hash = sha256(text);
     rules.owner = document["owner"].value_or(std::string());
-    if (const toml::array* list = document["rule"].as_array()) {
-        for (const toml::node& node : *list) {
-            const toml::table* table = node.as_table();
-            const std::string where = fmt::format("rule {}", rules.rules.size() + 1);
-            auto rule = table ? ruleOf(*table, where, rules.owner) : Result<Rule>(Error(where + ": is no table"));
-            if (!rule)
-                return rule.error();
-            rules.rules.push_back(std::move(*rule));
-        }
-    }
-    if (rules.rules.empty())
-        return Error("no [[rule]] in it");
+    const Status rulesRead = readTables(document, "rule", rules.rules,
+        [&](const toml::table& table, const std::string& where) { return ruleOf(table, where, rules.owner); });
+    if (!rulesRead)
+        return rulesRead.error();
+    const Status detectorsRead = readTables(document, "detector", rules.detectors,
+        [&](const toml::table& table, const std::string& where) { return detectorOf(table, where, rules.owner); });
+    if (!detectorsRead)
+        return detectorsRead.error();
+    if (rules.rules.empty() && rules.detectors.empty())
+        return Error("neither [[rule]] nor [[detector]] in it");
     return rules;
 }
 

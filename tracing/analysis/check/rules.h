@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/analysis/diagnosis/live_watch.h"
 #include "tracing/analysis/step_series.h"
 #include "tracing/model/result.h"
 
@@ -30,10 +31,12 @@ struct Rules {
     std::string hash; ///< of the text
     std::string owner; ///< of rules that name none
     std::vector<Rule> rules;
+    std::vector<diagnosis::DetectorRule> detectors; ///< for while the run goes on
 };
 
 /// TOML: `owner` and one [[rule]] a threshold with name, metric, at_most or at_least or both, and optionally steps
-/// ("A:B"), held_out and owner. An unknown key or metric is refused in one line that names it.
+/// ("A:B"), held_out and owner; one [[detector]] with kind (diagnosis::detectorKinds()) and optionally threshold,
+/// steps, owner and action. An unknown key or metric is refused in one line that names it.
 Result<Rules> parseRules(const std::string& text);
 Result<Rules> readRules(const std::string& path);
 

@@ -15,6 +15,9 @@ std::vector<Diagnosis> slowData(Steps steps);
 std::vector<Diagnosis> pausesAndStalls(Steps steps);
 std::vector<Diagnosis> slowLinks(Steps steps);
 
+/// How many times as long as on the others this rank's kernels take in this step; 1 where nothing can be compared.
+double slowness(const StepMeasures& step, const RankStep& rank);
+
 /// Length of a step that nothing disturbs: the lower quartile.
 double calmStepNs(Steps steps);
 

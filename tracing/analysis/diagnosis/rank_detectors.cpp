@@ -144,6 +144,8 @@ bool sleepsInGaps(Steps steps, const Diagnosis& diagnosis)
 
 } // namespace
 
+double slowness(const StepMeasures& step, const RankStep& rank) { return speedOf(step, rank).ratio(); }
+
 double calmStepNs(Steps steps)
 {
     std::vector<double> lengths;

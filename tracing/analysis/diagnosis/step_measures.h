@@ -39,8 +39,8 @@ struct Route {
     auto operator<=>(const Route&) const = default;
 };
 
-/// How long the step's exchanges on one route were under way: messages from the sender's entry to the exit of a receiver
-/// that waited for them, collectives from the last entry to the last exit.
+/// How long the step's exchanges on one route were under way: messages from the sender's entry to the exit of a
+/// receiver that waited for them, collectives from the last entry to the last exit.
 struct Flight {
     std::int64_t count = 0;
     std::int64_t leastNs = 0; ///< what waiting for a core or for a late peer adds is not in the least of several
@@ -53,6 +53,7 @@ struct StepMeasures {
     Window window; ///< over all ranks
     std::vector<RankStep> ranks; ///< by rank
     std::map<Route, Flight> flights;
+    std::map<Dimension, std::int64_t> waitNs; ///< of all ranks, until the last one entered; hidden ones too
 };
 
 } // namespace rankscope::tracing::diagnosis

@@ -200,6 +200,7 @@ private:
         for (const auto& [instance, parts] : instances_) {
             if (parts.size() < 2)
                 continue;
+            addWaits(parts);
             Route route{ parts[0].part.op, parts[0].dimension, parts[0].part.bytes, {} };
             std::int64_t began = std::numeric_limits<std::int64_t>::min(), ended = began;
             const bool isMessage = isPointToPoint(route.op);
@@ -225,13 +226,31 @@ private:
         }
     }
 
-    void addFlight(const Route& route, std::int64_t began, std::int64_t ns)
+    void addWaits(const std::vector<Entered>& parts)
+    {
+        std::int64_t last = std::numeric_limits<std::int64_t>::min();
+        for (const Entered& entered : parts)
+            last = std::max(last, entered.part.beginNs);
+        if (StepMeasures* step = stepAt(last)) {
+            for (const Entered& entered : parts)
+                step->waitNs[entered.dimension]
+                    += std::max<std::int64_t>(0, std::min(last, entered.part.endNs) - entered.part.beginNs);
+        }
+    }
+
+    StepMeasures* stepAt(std::int64_t time)
     {
         const auto next
-            = std::ranges::upper_bound(steps_, began, {}, [](const StepMeasures& step) { return step.window.beginNs; });
-        if (next == steps_.begin() || began >= (next - 1)->window.endNs)
+            = std::ranges::upper_bound(steps_, time, {}, [](const StepMeasures& step) { return step.window.beginNs; });
+        return next == steps_.begin() || time >= (next - 1)->window.endNs ? nullptr : &*(next - 1);
+    }
+
+    void addFlight(const Route& route, std::int64_t began, std::int64_t ns)
+    {
+        StepMeasures* step = stepAt(began);
+        if (!step)
             return;
-        Flight& flight = (next - 1)->flights[route];
+        Flight& flight = step->flights[route];
         flight.leastNs = flight.count == 0 ? ns : std::min(flight.leastNs, ns);
         flight.sumNs += ns;
         ++flight.count;
@@ -244,7 +263,7 @@ private:
     std::unordered_map<InstanceId, std::vector<Entered>> instances_;
 };
 
-std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t ranks, bool isFinished)
+std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t ranks)
 {
     std::map<std::pair<std::int32_t, std::int64_t>, StepMeasures> byStep;
     for (const Step& row : rows) {
@@ -260,8 +279,6 @@ std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t 
         rank.window = own;
         step.ranks.push_back(std::move(rank));
     }
-    if (!isFinished && !byStep.empty())
-        byStep.erase(std::prev(byStep.end()));
     std::vector<StepMeasures> steps;
     for (auto& [key, step] : byStep) {
         if (step.ranks.size() == ranks)
@@ -274,12 +291,11 @@ std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t 
 
 Result<std::vector<StepMeasures>> StepReader::next(TraceReader& reader)
 {
-    const auto run = reader.run();
     const auto ranks = reader.ranks();
     const auto rows = reader.steps();
-    if (!run || !ranks || !rows)
-        return !run ? run.error() : !ranks ? ranks.error() : rows.error();
-    std::vector<StepMeasures> steps = endedSteps(*rows, ranks->size(), run->finished);
+    if (!ranks || !rows)
+        return ranks ? rows.error() : ranks.error();
+    std::vector<StepMeasures> steps = endedSteps(*rows, ranks->size());
     std::erase_if(steps, [&](const StepMeasures& step) { return given_.contains({ step.attempt, step.step }); });
     if (steps.empty())
         return steps;

@@ -16,8 +16,8 @@ namespace rankscope::tracing::diagnosis {
 class StepReader {
 public:
     /// Steps that all ranks have ended and that were not given before, in order; a few dozen at a time, none when there
-    /// are no more for now. A step of a growing file is given once a rank has ended a later one: then its rows are all
-    /// there.
+    /// are no more for now. The collector writes a step after the rows in it, so they are all there; of a growing file
+    /// only the counters that follow a step's end may be missing.
     Result<std::vector<StepMeasures>> next(TraceReader& reader);
 
 private:
