@@ -32,7 +32,9 @@ void addTrain(CLI::App& app, TrainArguments& arguments, Chosen& chosen)
         ->type_name("run.rsdb");
     command
         ->add_option("--rules", arguments.rules,
-            "Thresholds that the run is started with, for rankscope check: kept in the file with their SHA-256")
+            "Thresholds that the run is started with, for rankscope check: kept in the file with their SHA-256. "
+            "[[detector]] tables in it (kind, threshold, steps, owner, action = notify, mark, checkpoint, stop, restart) "
+            "are watched while it runs")
         ->type_name("F.toml");
     command->add_flag("--json", arguments.json, "One JSON line a step on standard output, also on a terminal");
     command->add_option("settings", arguments.overrides, "Settings that override the configuration's")
