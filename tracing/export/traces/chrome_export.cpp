@@ -1,6 +1,7 @@
 #include "tracing/export/json_writer.h"
 #include "tracing/export/traces/flow_id.h"
 #include "tracing/export/traces/output_file.h"
+#include "tracing/export/traces/single_file.h"
 #include "tracing/export/traces/span_source.h"
 #include "tracing/export/traces/tally.h"
 #include "tracing/export/traces/trace_export.h"
@@ -362,20 +363,7 @@ private:
 ExportOutcome exportChrome(
     TraceReader& reader, const RunFacts& facts, const std::string& path, const ExportOptions& options)
 {
-    Tally tally(options);
-    auto source = SpanSource::open(reader, facts);
-    if (!source)
-        return tally.failed(ExportOutcome::Fault::Run, source.error());
-    auto file = OutputFile::create(path);
-    if (!file)
-        return tally.failed(ExportOutcome::Fault::Output, file.error());
-    if (const Status written = ChromeWriter(*source, *file, tally).write(); !written)
-        return tally.failed(ExportOutcome::Fault::Run, written.error());
-    if (tally.isCancelled())
-        return tally.cancelled();
-    if (const Status finished = file->finish(); !finished)
-        return tally.failed(ExportOutcome::Fault::Output, finished.error());
-    return tally.done();
+    return exportToFile<ChromeWriter>(reader, facts, path, options);
 }
 
 } // namespace rankscope::tracing
