@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <tuple>
 #include <type_traits>
 
 namespace rankscope::tracing {
@@ -12,20 +13,9 @@ namespace {
 constexpr std::size_t kEntryHead = 8;
 constexpr std::uint32_t kLargestBody = 16u << 20;
 
-enum class FactKind : std::uint8_t {
-    Name = 1,
-    Communicator = 2,
-    Provenance = 3,
-    Process = 4,
-    Rank = 5,
-    Attempt = 6,
-    Checkpoint = 7,
-    Restored = 8,
-    Failure = 9,
-    Fault = 10,
-    Link = 11,
-    Alert = 12,
-};
+/// The place among Fact's alternatives: part of the format, so new ones go to the end.
+using FactKind = std::uint8_t;
+constexpr FactKind kFirstKind = 1;
 
 /// FNV-1a, 32 bits.
 std::uint32_t checksum(std::string_view bytes)
@@ -38,29 +28,29 @@ std::uint32_t checksum(std::string_view bytes)
 
 class Writer {
 public:
-    explicit Writer(FactKind kind) { number(kind); }
+    explicit Writer(FactKind kind) { put(kind); }
 
-    template <typename T> void number(T value)
+    template <typename T> void put(const T& value)
     {
-        static_assert(std::is_trivially_copyable_v<T>);
+        static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
         const auto* bytes = reinterpret_cast<const char*>(&value);
         body_.append(bytes, sizeof(T));
     }
-    void text(const std::string& value)
+    void put(const std::string& value)
     {
-        number(static_cast<std::uint32_t>(value.size()));
+        put(static_cast<std::uint32_t>(value.size()));
         body_ += value;
     }
-    template <typename T> void maybe(const std::optional<T>& value)
+    template <typename T> void put(const std::optional<T>& value)
     {
-        number(static_cast<std::uint8_t>(value.has_value()));
-        number(value.value_or(T{}));
+        put(static_cast<std::uint8_t>(value.has_value()));
+        put(value.value_or(T{}));
     }
-    void numbers(const std::vector<std::int32_t>& values)
+    void put(const std::vector<std::int32_t>& values)
     {
-        number(static_cast<std::uint32_t>(values.size()));
+        put(static_cast<std::uint32_t>(values.size()));
         for (const std::int32_t value : values)
-            number(value);
+            put(value);
     }
     std::string entry() const
     {
@@ -84,46 +74,47 @@ public:
     {
     }
 
-    template <typename T> T number()
+    template <typename T> void get(T& value)
     {
-        T value{};
         if (sizeof(T) > body_.size()) {
             good_ = false;
-            return value;
+            value = {};
+            return;
         }
         std::memcpy(&value, body_.data(), sizeof(T));
         body_.remove_prefix(sizeof(T));
-        return value;
     }
-    std::string text()
+    void get(std::string& value)
     {
         const auto size = number<std::uint32_t>();
         if (size > body_.size()) {
             good_ = false;
-            return {};
+            return;
         }
-        std::string value(body_.substr(0, size));
+        value = body_.substr(0, size);
         body_.remove_prefix(size);
-        return value;
     }
-    std::vector<std::int32_t> numbers()
+    void get(std::vector<std::int32_t>& values)
     {
         const auto count = number<std::uint32_t>();
-        if (count > left() / sizeof(std::int32_t))
-            fail();
-        std::vector<std::int32_t> values;
-        for (std::uint32_t i = 0; i < count && isGood(); ++i)
+        if (count > body_.size() / sizeof(std::int32_t))
+            good_ = false;
+        for (std::uint32_t i = 0; i < count && good_; ++i)
             values.push_back(number<std::int32_t>());
-        return values;
     }
-    template <typename T> std::optional<T> maybe()
+    template <typename T> void get(std::optional<T>& value)
     {
         const bool present = number<std::uint8_t>() != 0;
-        const T value = number<T>();
-        return present ? std::optional(value) : std::nullopt;
+        value = number<T>();
+        if (!present)
+            value.reset();
     }
-    std::size_t left() const { return body_.size(); }
-    void fail() { good_ = false; }
+    template <typename T> T number()
+    {
+        T value{};
+        get(value);
+        return value;
+    }
     bool isGood() const { return good_; }
 
 private:
@@ -131,269 +122,52 @@ private:
     bool good_ = true;
 };
 
-std::string encode(const NameFact& fact)
+// The fields of each fact in the order in which they lie in the file, for both directions.
+auto fields(NameFact& fact) { return std::tie(fact.id, fact.text); }
+auto fields(CommunicatorFact& fact) { return std::tie(fact.id, fact.name, fact.dimension, fact.members); }
+auto fields(ProvenanceFact& fact) { return std::tie(fact.key, fact.value); }
+auto fields(ProcessFact& fact)
 {
-    Writer writer(FactKind::Name);
-    writer.number(fact.id);
-    writer.text(fact.text);
-    return writer.entry();
+    return std::tie(fact.rank, fact.worldSize, fact.processId, fact.cores, fact.processStart, fact.node);
 }
-
-std::string encode(const CommunicatorFact& fact)
+auto fields(RankFact& fact)
 {
-    Writer writer(FactKind::Communicator);
-    writer.number(fact.id);
-    writer.text(fact.name);
-    writer.number(fact.dimension);
-    writer.numbers(fact.members);
-    return writer.entry();
+    return std::tie(fact.dp, fact.tp, fact.pp, fact.ep, fact.peakFlops, fact.device, fact.threads);
 }
-
-std::string encode(const ProvenanceFact& fact)
+auto fields(AttemptFact& fact) { return std::tie(fact.attempt, fact.startTicks); }
+auto fields(CheckpointFact& fact)
 {
-    Writer writer(FactKind::Provenance);
-    writer.text(fact.key);
-    writer.text(fact.value);
-    return writer.entry();
+    return std::tie(fact.step, fact.beginTicks, fact.endTicks, fact.blockedNs, fact.bytes, fact.path);
 }
-
-std::string encode(const ProcessFact& fact)
+auto fields(RestoredFact& fact) { return std::tie(fact.step); }
+auto fields(FailureFact& fact) { return std::tie(fact.attempt, fact.detectedTicks, fact.reason, fact.ranks); }
+auto fields(FaultFact& fact)
 {
-    Writer writer(FactKind::Process);
-    writer.number(fact.rank);
-    writer.number(fact.worldSize);
-    writer.number(fact.processId);
-    writer.number(fact.cores);
-    writer.number(fact.processStart);
-    writer.text(fact.node);
-    return writer.entry();
+    return std::tie(fact.kind, fact.rank, fact.step, fact.beginTicks, fact.endTicks, fact.detail);
 }
+auto fields(LinkFact& fact) { return std::tie(fact.to, fact.latencyNs, fact.bytesPerSecond); }
+auto fields(AlertFact& fact) { return std::tie(fact.title, fact.text, fact.ranks, fact.beginNs, fact.endNs); }
 
-std::string encode(const RankFact& fact)
+/// Tries the alternatives of Fact one after the other.
+template <std::size_t Index = 0> std::optional<Fact> decodeFields(Reader& reader, std::size_t index)
 {
-    Writer writer(FactKind::Rank);
-    for (const auto& place : { fact.dp, fact.tp, fact.pp, fact.ep })
-        writer.maybe(place);
-    writer.maybe(fact.peakFlops);
-    writer.text(fact.device);
-    writer.number(fact.threads);
-    return writer.entry();
-}
-
-std::string encode(const AttemptFact& fact)
-{
-    Writer writer(FactKind::Attempt);
-    writer.number(fact.attempt);
-    writer.number(fact.startTicks);
-    return writer.entry();
-}
-
-std::string encode(const CheckpointFact& fact)
-{
-    Writer writer(FactKind::Checkpoint);
-    writer.number(fact.step);
-    writer.number(fact.beginTicks);
-    writer.number(fact.endTicks);
-    writer.number(fact.blockedNs);
-    writer.number(fact.bytes);
-    writer.text(fact.path);
-    return writer.entry();
-}
-
-std::string encode(const RestoredFact& fact)
-{
-    Writer writer(FactKind::Restored);
-    writer.number(fact.step);
-    return writer.entry();
-}
-
-std::string encode(const FailureFact& fact)
-{
-    Writer writer(FactKind::Failure);
-    writer.number(fact.attempt);
-    writer.number(fact.detectedTicks);
-    writer.text(fact.reason);
-    writer.numbers(fact.ranks);
-    return writer.entry();
-}
-
-std::string encode(const FaultFact& fact)
-{
-    Writer writer(FactKind::Fault);
-    writer.text(fact.kind);
-    writer.maybe(fact.rank);
-    writer.maybe(fact.step);
-    writer.number(fact.beginTicks);
-    writer.number(fact.endTicks);
-    writer.text(fact.detail);
-    return writer.entry();
-}
-
-std::string encode(const LinkFact& fact)
-{
-    Writer writer(FactKind::Link);
-    writer.number(fact.to);
-    writer.number(fact.latencyNs);
-    writer.number(fact.bytesPerSecond);
-    return writer.entry();
-}
-
-std::string encode(const AlertFact& fact)
-{
-    Writer writer(FactKind::Alert);
-    writer.text(fact.title);
-    writer.text(fact.text);
-    writer.numbers(fact.ranks);
-    writer.number(fact.beginNs);
-    writer.number(fact.endNs);
-    return writer.entry();
-}
-
-Fact decodeAlert(Reader& reader)
-{
-    AlertFact fact;
-    fact.title = reader.text();
-    fact.text = reader.text();
-    fact.ranks = reader.numbers();
-    fact.beginNs = reader.number<std::int64_t>();
-    fact.endNs = reader.number<std::int64_t>();
-    return fact;
-}
-
-Fact decodeCommunicator(Reader& reader)
-{
-    CommunicatorFact fact;
-    fact.id = reader.number<std::uint32_t>();
-    fact.name = reader.text();
-    fact.dimension = reader.number<Dimension>();
-    fact.members = reader.numbers();
-    return fact;
-}
-
-Fact decodeProcess(Reader& reader)
-{
-    ProcessFact fact;
-    fact.rank = reader.number<std::int32_t>();
-    fact.worldSize = reader.number<std::int32_t>();
-    fact.processId = reader.number<std::int32_t>();
-    fact.cores = reader.number<std::int32_t>();
-    fact.processStart = reader.number<std::uint64_t>();
-    fact.node = reader.text();
-    return fact;
-}
-
-Fact decodeRank(Reader& reader)
-{
-    RankFact fact;
-    for (auto* place : { &fact.dp, &fact.tp, &fact.pp, &fact.ep })
-        *place = reader.maybe<std::int32_t>();
-    fact.peakFlops = reader.maybe<double>();
-    fact.device = reader.text();
-    fact.threads = reader.number<std::int32_t>();
-    return fact;
-}
-
-Fact decodeAttempt(Reader& reader)
-{
-    AttemptFact fact;
-    fact.attempt = reader.number<std::int32_t>();
-    fact.startTicks = reader.number<std::uint64_t>();
-    return fact;
-}
-
-Fact decodeCheckpoint(Reader& reader)
-{
-    CheckpointFact fact;
-    fact.step = reader.number<std::int64_t>();
-    fact.beginTicks = reader.number<std::uint64_t>();
-    fact.endTicks = reader.number<std::uint64_t>();
-    fact.blockedNs = reader.number<std::int64_t>();
-    fact.bytes = reader.number<std::int64_t>();
-    fact.path = reader.text();
-    return fact;
-}
-
-Fact decodeFailure(Reader& reader)
-{
-    FailureFact fact;
-    fact.attempt = reader.number<std::int32_t>();
-    fact.detectedTicks = reader.number<std::uint64_t>();
-    fact.reason = reader.text();
-    fact.ranks = reader.numbers();
-    return fact;
-}
-
-Fact decodeFault(Reader& reader)
-{
-    FaultFact fact;
-    fact.kind = reader.text();
-    fact.rank = reader.maybe<std::int32_t>();
-    fact.step = reader.maybe<std::int64_t>();
-    fact.beginTicks = reader.number<std::uint64_t>();
-    fact.endTicks = reader.number<std::uint64_t>();
-    fact.detail = reader.text();
-    return fact;
-}
-
-Fact decodeLink(Reader& reader)
-{
-    LinkFact fact;
-    fact.to = reader.number<std::int32_t>();
-    fact.latencyNs = reader.number<std::int64_t>();
-    fact.bytesPerSecond = reader.number<std::int64_t>();
-    return fact;
+    if constexpr (Index < std::variant_size_v<Fact>) {
+        if (index != Index)
+            return decodeFields<Index + 1>(reader, index);
+        std::variant_alternative_t<Index, Fact> fact;
+        std::apply([&](auto&... field) { (reader.get(field), ...); }, fields(fact));
+        return fact;
+    }
+    return std::nullopt;
 }
 
 std::optional<Fact> decodeBody(std::string_view body)
 {
     Reader reader(body);
-    std::optional<Fact> fact;
-    switch (reader.number<FactKind>()) {
-    case FactKind::Name: {
-        NameFact name;
-        name.id = reader.number<std::uint32_t>();
-        name.text = reader.text();
-        fact = name;
-        break;
-    }
-    case FactKind::Communicator:
-        fact = decodeCommunicator(reader);
-        break;
-    case FactKind::Provenance: {
-        ProvenanceFact provenance;
-        provenance.key = reader.text();
-        provenance.value = reader.text();
-        fact = provenance;
-        break;
-    }
-    case FactKind::Process:
-        fact = decodeProcess(reader);
-        break;
-    case FactKind::Rank:
-        fact = decodeRank(reader);
-        break;
-    case FactKind::Attempt:
-        fact = decodeAttempt(reader);
-        break;
-    case FactKind::Checkpoint:
-        fact = decodeCheckpoint(reader);
-        break;
-    case FactKind::Restored:
-        fact = RestoredFact{ reader.number<std::int64_t>() };
-        break;
-    case FactKind::Failure:
-        fact = decodeFailure(reader);
-        break;
-    case FactKind::Fault:
-        fact = decodeFault(reader);
-        break;
-    case FactKind::Link:
-        fact = decodeLink(reader);
-        break;
-    case FactKind::Alert:
-        fact = decodeAlert(reader);
-        break;
-    }
+    const auto kind = reader.number<FactKind>();
+    if (kind < kFirstKind)
+        return std::nullopt;
+    std::optional<Fact> fact = decodeFields(reader, std::size_t{ kind } - kFirstKind);
     return reader.isGood() ? fact : std::nullopt;
 }
 
@@ -401,7 +175,10 @@ std::optional<Fact> decodeBody(std::string_view body)
 
 std::string encodeFact(const Fact& fact)
 {
-    return std::visit([](const auto& some) { return encode(some); }, fact);
+    Writer writer(static_cast<FactKind>(fact.index() + kFirstKind));
+    std::visit(
+        [&](auto some) { std::apply([&](const auto&... field) { (writer.put(field), ...); }, fields(some)); }, fact);
+    return writer.entry();
 }
 
 std::string jobFactsPath(const std::string& sessionDir) { return sessionDir + "/job.facts"; }
