@@ -21,28 +21,14 @@ namespace {
 std::string jsonText(std::string_view text)
 {
     std::string out = "\"";
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const std::size_t length = byte < 0x80 ? 1
-            : byte >> 5U == 6                  ? 2
-            : byte >> 4U == 14                 ? 3
-            : byte >> 3U == 30                 ? 4
-                                               : 0;
-        bool isGood = length > 0 && i + length <= text.size() && byte != 0xC0 && byte != 0xC1;
-        for (std::size_t k = 1; isGood && k < length; ++k)
-            isGood = (static_cast<unsigned char>(text[i + k]) & 0xC0U) == 0x80;
-        if (!isGood) {
-            out += "\xEF\xBF\xBD";
-            ++i;
-            continue;
-        }
-        if (byte == '"' || byte == '\\')
-            out += { '\\', text[i] };
+    for (const char letter : validUtf8(text)) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\')
+            out += { '\\', letter };
         else if (byte < 0x20)
             out += fmt::format("\\u{:04x}", byte);
         else
-            out += text.substr(i, length);
-        i += length;
+            out += letter;
     }
     return out + "\"";
 }
