@@ -35,12 +35,18 @@ KernelTable::KernelTable(const std::vector<std::string>& names, const std::vecto
 void KernelTable::add(std::span<const Kernel> kernels, Window window)
 {
     for (const Kernel& kernel : kernels) {
-        const auto index = static_cast<std::size_t>(raw(kernel.signature));
-        if (kernel.beginNs < window.beginNs || kernel.beginNs >= window.endNs || index >= bySignature_.size())
-            continue;
-        ++bySignature_[index].count;
-        bySignature_[index].totalNs += kernel.endNs - kernel.beginNs;
+        if (kernel.beginNs >= window.beginNs && kernel.beginNs < window.endNs)
+            add(kernel.signature, Window{ kernel.beginNs, kernel.endNs });
     }
+}
+
+void KernelTable::add(SignatureId signature, Window launch)
+{
+    const auto index = static_cast<std::size_t>(raw(signature));
+    if (index >= bySignature_.size())
+        return;
+    ++bySignature_[index].count;
+    bySignature_[index].totalNs += launch.durationNs();
 }
 
 std::vector<KernelRow> KernelTable::rows() const

@@ -28,6 +28,7 @@ public:
     KernelTable(const std::vector<std::string>& names, const std::vector<KernelSignature>& signatures);
 
     void add(std::span<const Kernel> kernels, Window window); ///< those that begin in the window
+    void add(SignatureId signature, Window launch); ///< one of them
     std::vector<KernelRow> rows() const; ///< by total time, falling
 
 private:

@@ -149,14 +149,34 @@ void addRowsOfRank(RankAnalysis& rank, const LedgerRun& ledger, const Counted& c
     }
 }
 
-RankAnalysis analyseRank(
-    std::size_t index, const RankRows& rows, const LedgerRun& ledger, const Counted& counted, const RunAnalysis& run)
+/// The ledger has read the rank's kernels and copies: they need not be read again.
+OverlapSummary overlapOf(
+    const LedgerSource& source, std::size_t index, const Communication& communication, const Intervals& stretches)
+{
+    const ledger::RankInput& rank = source.input.ranks[index];
+    const auto windows = [](const auto& ops) {
+        std::vector<Window> all;
+        all.reserve(ops.size());
+        for (const auto& op : ops)
+            all.push_back({ op.begin, op.end });
+        return all;
+    };
+    std::vector<Window> parts;
+    for (const SplitPart& part : communication.parts) {
+        if (part.rank == rank.rank)
+            parts.push_back({ part.beginNs, part.endNs });
+    }
+    return overlapSummary(windows(source.kernelsOf(index)), std::move(parts), windows(rank.copies), stretches);
+}
+
+RankAnalysis analyseRank(std::size_t index, const Communication& communication, const LedgerRun& ledger,
+    const Counted& counted, const RunAnalysis& run)
 {
     RankAnalysis rank;
     rank.info = run.facts.ranks[index];
     rank.split = counted.split(index, !run.counted && run.window != run.facts.window);
     const Intervals stretches = counted.stretches(index);
-    rank.overlap = overlapSummary(rows, std::span<const Window>(stretches));
+    rank.overlap = overlapOf(ledger.source, index, communication, stretches);
     rank.split.hiddenNs = rank.overlap.overlapNs;
     addRowsOfRank(rank, ledger, counted, run);
     counted.visitSegments(index, [&](const ledger::Segment& segment) { keepLongest(rank, segment); });
@@ -190,7 +210,17 @@ void countFlops(RunAnalysis& run, const LedgerRun& ledger, const Counted& counte
         run.capacityFlops = capacity;
 }
 
-/// Loads and counts rank after rank, so that one rank's rows are in memory at a time. Gives the ledger that it counted.
+/// Those that begin in the window.
+void addKernels(KernelTable& table, const LedgerSource& source, std::size_t rank, Window window)
+{
+    const std::span<const ledger::ComputeOp> kernels = source.kernelsOf(rank);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (kernels[i].begin >= window.beginNs && kernels[i].begin < window.endNs)
+            table.add(source.signatures[rank][i], { kernels[i].begin, kernels[i].end });
+    }
+}
+
+/// Counts rank after rank. Gives the ledger that it counted from.
 Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& options, RunAnalysis& run)
 {
     const auto communication = loadCommunication(reader, run.facts, run.window);
@@ -204,13 +234,9 @@ Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& optio
     const Counted counted(run, *ledger);
     KernelTable kernels(run.facts.names, run.facts.signatures);
     for (std::size_t r = 0; r < run.facts.ranks.size(); ++r) {
-        const auto rows
-            = loadRank(reader, run.facts, *communication, run.facts.ranks[r].rank, run.window, HostRows::Without);
-        if (!rows)
-            return rows.error();
-        run.ranks.push_back(analyseRank(r, *rows, *ledger, counted, run));
+        run.ranks.push_back(analyseRank(r, *communication, *ledger, counted, run));
         run.total += run.ranks.back().split;
-        kernels.add(rows->kernels, run.window);
+        addKernels(kernels, ledger->source, r, run.window);
         const int done = static_cast<int>(run.ranks.size());
         if (options.progress && !options.progress(done, static_cast<int>(run.facts.ranks.size())))
             return Error("stopped");

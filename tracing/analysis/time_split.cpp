@@ -161,17 +161,24 @@ std::optional<double> OverlapSummary::overlapShare() const
 
 OverlapSummary overlapSummary(const RankRows& rows, std::span<const Window> stretches)
 {
-    const auto unionInStretches = [&](const auto& spans) {
+    const auto windows = [](const auto& spans) {
         std::vector<Window> all;
         all.reserve(spans.size());
         for (const auto& span : spans)
             all.push_back({ span.beginNs, span.endNs });
-        return intersection(unionOf(std::move(all)), stretches);
+        return all;
     };
-    const Intervals compute = unionInStretches(rows.kernels);
-    const Intervals communication = unionInStretches(rows.parts);
+    return overlapSummary(windows(rows.kernels), windows(rows.parts), windows(rows.copies), stretches);
+}
+
+OverlapSummary overlapSummary(std::vector<Window> kernels, std::vector<Window> parts, std::vector<Window> copied,
+    std::span<const Window> stretches)
+{
+    const Intervals compute = intersection(unionOf(std::move(kernels)), stretches);
+    const Intervals communication = intersection(unionOf(std::move(parts)), stretches);
     const Intervals exposed = difference(communication, compute);
-    const Intervals copies = difference(difference(unionInStretches(rows.copies), compute), communication);
+    const Intervals copies
+        = difference(difference(intersection(unionOf(std::move(copied)), stretches), compute), communication);
 
     OverlapSummary summary;
     summary.windowNs = totalNs(stretches);

@@ -73,6 +73,9 @@ struct OverlapSummary {
     bool operator==(const OverlapSummary&) const = default;
 };
 OverlapSummary overlapSummary(const RankRows& rows, std::span<const Window> stretches); ///< disjoint, sorted
+/// The same of a rank's spans in any order.
+OverlapSummary overlapSummary(std::vector<Window> compute, std::vector<Window> communication,
+    std::vector<Window> copies, std::span<const Window> stretches);
 inline OverlapSummary overlapSummary(const RankRows& rows, Window window)
 {
     return overlapSummary(rows, std::span<const Window>(&window, 1));

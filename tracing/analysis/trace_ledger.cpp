@@ -113,6 +113,7 @@ private:
                 return status;
         }
         source_.gpuTime = source_.gpuTime || !launches_.empty() || !recorded_;
+        source_.signatures.emplace_back();
         for (const Lane& lane : facts_.lanes) {
             if (lane.rank != info.rank)
                 continue;
@@ -146,16 +147,17 @@ private:
         });
         if (!status)
             return status;
-        return reader_.visit<Range>(lane.id, kAlways, [&](std::span<const Range> ranges) {
-            for (const Range& range : ranges) {
-                addAnnotation(range, rank);
-                const bool isWork = range.kind == RangeKind::Forward || range.kind == RangeKind::Backward
-                    || range.kind == RangeKind::Optimizer;
-                if (isWork && range.cpuNs && range.endNs > range.beginNs)
-                    work_.push_back(range);
-            }
-            return true;
-        });
+        const auto ranges = reader_.markedRanges(lane.id);
+        if (!ranges)
+            return ranges.error();
+        for (const Range& range : *ranges) {
+            addAnnotation(range, rank);
+            const bool isWork = range.kind == RangeKind::Forward || range.kind == RangeKind::Backward
+                || range.kind == RangeKind::Optimizer;
+            if (isWork && range.cpuNs && range.endNs > range.beginNs)
+                work_.push_back(range);
+        }
+        return Done{};
     }
 
     void addAnnotation(const Range& range, ledger::RankInput& rank)
@@ -234,6 +236,7 @@ private:
             op.redundantFlop = s.redundantFlop.value_or(0);
         }
         rank.compute.push_back(op);
+        source_.signatures.back().push_back(row.signature);
     }
 
     void addPart(const CollectivePart& row, ledger::RankInput& rank)

@@ -6,6 +6,9 @@
 #include "tracing/model/result.h"
 #include "tracing/store/trace_reader.h"
 
+#include <span>
+#include <vector>
+
 namespace rankscope::tracing {
 
 /// What the ledger (METRICS 5.3) needs to know of a run file. How a rank's window comes about: runs that we recorded
@@ -14,6 +17,12 @@ namespace rankscope::tracing {
 /// absent (imports only: a selection of a recorded run's steps filters rows, it is not analysed anew).
 struct LedgerSource {
     ledger::LedgerInput input;
+    std::vector<std::vector<SignatureId>> signatures; ///< of the kernels, by rank
+    /// The rank's kernels, parallel to its signatures. Behind them its compute has gaps that count as such.
+    std::span<const ledger::ComputeOp> kernelsOf(std::size_t rank) const
+    {
+        return std::span(input.ranks[rank].compute).first(signatures[rank].size());
+    }
     bool gpuTime = false; ///< ranks are devices that hosts launch on: shares are of GPU time
     bool flopsKnown = false; ///< peaks and FLOPs are in the file
     std::int64_t notRecordedNs = 0; ///< time of the run outside the stretches, over all ranks

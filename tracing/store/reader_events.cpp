@@ -220,6 +220,29 @@ Result<std::vector<Range>> TraceReader::ranges(LaneId lane, Window window)
 {
     return impl_->rowsOf<Range>(lane, window);
 }
+Result<std::vector<Range>> TraceReader::markedRanges(LaneId lane)
+{
+    static_assert(static_cast<int>(RangeKind::Annotation) == 0);
+    static const std::string text = wholeText<Range>() + " AND kind <> 0";
+    return impl_->inSnapshot<std::vector<Range>>([&]() -> Result<std::vector<Range>> {
+        auto blocks = impl_->index(lane, EventTable<Range>::kind);
+        auto query = impl_->statement(text);
+        if (!blocks || !query)
+            return blocks ? query.error() : blocks.error();
+        std::vector<Range> marked;
+        constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(),
+                               kMost = std::numeric_limits<std::int64_t>::max();
+        for (const Block& block : (*blocks)->touching({ kLeast, kMost })) {
+            (*query)->reset().bind(1, block.firstRow).bind(2, block.lastRow).bind(3, block.lane);
+            auto rows = Impl::restOf<Range>(**query, [](const Statement& row) { return EventTable<Range>::read(row); });
+            if (!rows)
+                return rows;
+            marked.insert(marked.end(), rows->begin(), rows->end());
+        }
+        sortRows(marked);
+        return marked;
+    });
+}
 Result<std::vector<CounterSample>> TraceReader::counters(LaneId lane, Window window)
 {
     return impl_->rowsOf<CounterSample>(lane, window);

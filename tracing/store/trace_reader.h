@@ -59,6 +59,9 @@ public:
     Result<std::vector<CollectivePart>> collectives(LaneId lane, Window window);
     Result<std::vector<Bubble>> bubbles(LaneId lane, Window window);
     Result<std::vector<Range>> ranges(LaneId lane, Window window);
+    /// Ranges that say more than a name, of the whole run: all kinds but annotations, which may be a hundred times as
+    /// many.
+    Result<std::vector<Range>> markedRanges(LaneId lane);
     Result<std::vector<CounterSample>> counters(LaneId lane, Window window);
     Result<std::vector<CollectiveMatch>> matches(Window window);
     Result<std::vector<CollectivePart>> partsOf(InstanceId instance); ///< all ranks' parts
