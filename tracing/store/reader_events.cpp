@@ -223,7 +223,7 @@ Result<std::vector<Range>> TraceReader::ranges(LaneId lane, Window window)
 Result<std::vector<Range>> TraceReader::markedRanges(LaneId lane)
 {
     static_assert(static_cast<int>(RangeKind::Annotation) == 0);
-    static const std::string text = wholeText<Range>() + " AND kind <> 0";
+    static const std::string text = blockText<Range>(true, false) + " AND kind <> 0";
     return impl_->inSnapshot<std::vector<Range>>([&]() -> Result<std::vector<Range>> {
         auto blocks = impl_->index(lane, EventTable<Range>::kind);
         auto query = impl_->statement(text);
