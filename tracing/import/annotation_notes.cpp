@@ -95,22 +95,100 @@ void AnnotationNotes::count()
     }
 }
 
+/// Finds the innermost action around instants that come in order.
+class AnnotationNotes::Sweep {
+public:
+    explicit Sweep(const std::vector<SourceAction>& actions)
+        : actions_(actions)
+    {
+    }
+
+    std::optional<std::uint32_t> at(std::int64_t ns)
+    {
+        for (; next_ < actions_.size() && actions_[next_].beginNs <= ns; ++next_)
+            open_.push_back(next_);
+        while (!open_.empty() && actions_[open_.back()].endNs <= ns)
+            open_.pop_back();
+        return open_.empty() ? std::nullopt : std::optional(open_.back());
+    }
+
+private:
+    const std::vector<SourceAction>& actions_;
+    std::vector<std::uint32_t> open_; ///< the last one begun is on top
+    std::uint32_t next_ = 0;
+};
+
 void AnnotationNotes::linkLaunches(std::span<Launch> launches)
 {
     if (trace_.actions.empty())
         return;
     std::ranges::sort(launches, {}, &Launch::beginNs);
-    std::vector<std::uint32_t> open; // the last one begun is on top
-    std::uint32_t next = 0;
+    Sweep sweep(trace_.actions);
     for (const Launch& launch : launches) {
-        for (; next < trace_.actions.size() && trace_.actions[next].beginNs <= launch.beginNs; ++next)
-            open.push_back(next);
-        while (!open.empty() && trace_.actions[open.back()].endNs <= launch.beginNs)
-            open.pop_back();
-        if (!open.empty())
-            trace_.actionLaunches.push_back({ launch.correlation, open.back() });
+        if (const auto action = sweep.at(launch.beginNs))
+            addLaunch(launch.correlation, *action);
     }
-    std::ranges::stable_sort(trace_.actionLaunches, {}, &ActionLaunch::correlation);
+    orderLaunches();
+}
+
+Status AnnotationNotes::linkCalls()
+{
+    for (std::uint32_t lane = 0; lane < trace_.lanes.size() && !trace_.actions.empty(); ++lane) {
+        if (trace_.lanes[lane].kind != LaneKind::Host)
+            continue;
+        Sweep sweep(trace_.actions);
+        const Status visited = trace_.events->visit(lane, [&](std::span<const SourceEvent> events) -> Status {
+            for (const SourceEvent& event : events) {
+                if (event.kind != SourceKind::HostCall || event.correlation == SourceEvent::kNone)
+                    continue;
+                if (const auto action = sweep.at(event.beginNs))
+                    addLaunch(event.correlation, *action);
+            }
+            return Done{};
+        });
+        if (!visited)
+            return visited;
+    }
+    orderLaunches();
+    return Done{};
+}
+
+/// Numbers rise with the calls: those of an action mostly follow one another.
+void AnnotationNotes::addLaunch(std::int64_t correlation, std::uint32_t action)
+{
+    if (!trace_.actionLaunches.empty()) {
+        ActionLaunches& last = trace_.actionLaunches.back();
+        const auto distance = static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(last.correlation);
+        if (last.action == action && correlation > last.correlation && distance == last.count
+            && last.count < UINT32_MAX) {
+            ++last.count;
+            return;
+        }
+    }
+    trace_.actionLaunches.push_back({ correlation, 1, action });
+}
+
+void AnnotationNotes::orderLaunches()
+{
+    std::vector<ActionLaunches>& all = trace_.actionLaunches;
+    std::ranges::stable_sort(all, {}, &ActionLaunches::correlation);
+    // A number with several calls belongs to the first one.
+    std::size_t kept = 0;
+    for (ActionLaunches launches : all) {
+        if (kept > 0) {
+            const std::int64_t last = all[kept - 1].correlation + (all[kept - 1].count - 1);
+            if (launches.correlation <= last) {
+                const std::int64_t over = last - launches.correlation + 1;
+                if (over >= launches.count)
+                    continue;
+                launches.correlation += over;
+                launches.count -= static_cast<std::uint32_t>(over);
+            }
+        }
+        all[kept++] = launches;
+    }
+    all.resize(kept);
+    all.shrink_to_fit();
     for (SourcePart& part : trace_.parts) {
         if (const SourceAction* action = actionOf(trace_, part.correlation); action && action->microBatch >= 0)
             part.microBatch = action->microBatch;

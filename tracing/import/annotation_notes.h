@@ -36,11 +36,15 @@ public:
     };
     /// After finish(): which of these host calls lie in an action. The calls are sorted.
     void linkLaunches(std::span<Launch> launches);
-    bool hasActions() const { return !trace_.actions.empty(); }
+    /// The same for the host calls among the trace's events, which are closed.
+    Status linkCalls();
 
 private:
+    class Sweep;
     void count();
     void inherit();
+    void addLaunch(std::int64_t correlation, std::uint32_t action);
+    void orderLaunches();
 
     const ImportRules& rules_;
     SourceTrace& trace_;

@@ -35,11 +35,11 @@ struct SourceEvent {
 static_assert(sizeof(SourceEvent) == 48);
 
 /// Holds the events of one file by lane, in order of begin, in bounded memory: runs of events are sorted and, beyond
-/// the budget, moved to an unlinked temporary file.
+/// the budget, moved to an unlinked temporary file, which is read in pieces and never mapped.
 class EventSpool {
 public:
     /// `memoryBytes`: what may stay in memory; one run is a quarter of it.
-    explicit EventSpool(std::size_t memoryBytes = 96u << 20);
+    explicit EventSpool(std::size_t memoryBytes = 48u << 20);
     EventSpool(const EventSpool&) = delete;
     EventSpool& operator=(const EventSpool&) = delete;
     ~EventSpool();
@@ -60,23 +60,40 @@ public:
     /// First error of the temporary file (a full disk); the spool then holds what came before.
     const std::optional<Error>& error() const { return error_; }
 
+    using Visitor = std::function<Status(std::span<const SourceEvent>)>;
     /// Hands out the lane's events in order of begin (longer first where begins are equal), some thousands a call.
-    Status visit(std::uint32_t lane, const std::function<Status(std::span<const SourceEvent>)>& visitor);
+    Status visit(std::uint32_t lane, const Visitor& visitor) const;
     /// First and last begin within the bounds; none: no event there. After close().
     std::optional<std::pair<std::int64_t, std::int64_t>> extent(std::int64_t lowest, std::int64_t highest) const;
-    /// Ends the last run: call once before visiting.
+    /// Ends the last run: call before visiting.
     void close();
 
+    std::size_t bytesInMemory() const { return inMemory_; }
+    /// After close(): moves what is in memory to the file, where there is room, for others to have the memory.
+    void moveToFile();
+
 private:
-    struct Run {
-        const SourceEvent* events = nullptr;
-        std::size_t count = 0;
-        std::vector<SourceEvent> memory; ///< empty: mapped from the file
-        std::vector<std::pair<std::uint32_t, std::size_t>> laneBegins; ///< first event of each lane, by lane
+    struct LanePlace {
+        std::uint32_t lane = 0;
+        std::size_t first = 0; ///< event of the run
+        std::int64_t firstBeginNs = 0, lastBeginNs = 0;
     };
+    struct Run {
+        std::size_t count = 0;
+        std::vector<SourceEvent> memory; ///< empty: in the file
+        std::int64_t offset = 0; ///< in the file
+        std::vector<LanePlace> lanes; ///< by lane
+    };
+    class Cursor;
+
     void closeRun();
-    bool spill(Run& run);
-    std::span<const SourceEvent> laneOf(const Run& run, std::uint32_t lane) const;
+    Status spill(Run& run);
+    /// The lane's place in the run, first event and one after the last.
+    static std::pair<std::size_t, std::size_t> placeOf(const Run& run, const LanePlace& lane);
+    Status read(const Run& run, std::size_t first, std::span<SourceEvent> out) const;
+    std::int64_t beginAt(const Run& run, std::size_t event) const;
+    /// The first event of the stretch that begins at or after the time, or its end.
+    std::size_t firstFrom(const Run& run, std::size_t first, std::size_t end, std::int64_t beginNs) const;
 
     std::size_t memoryBytes_;
     std::size_t runEvents_;

@@ -20,8 +20,11 @@ const SourceAction* actionOf(const SourceTrace& trace, std::optional<std::int64_
 {
     if (!correlation || trace.actionLaunches.empty())
         return nullptr;
-    const auto it = std::ranges::lower_bound(trace.actionLaunches, *correlation, {}, &ActionLaunch::correlation);
-    return it != trace.actionLaunches.end() && it->correlation == *correlation ? &trace.actions[it->action] : nullptr;
+    const auto after = std::ranges::upper_bound(trace.actionLaunches, *correlation, {}, &ActionLaunches::correlation);
+    if (after == trace.actionLaunches.begin())
+        return nullptr;
+    const ActionLaunches& launches = *std::prev(after);
+    return *correlation <= launches.correlation + (launches.count - 1) ? &trace.actions[launches.action] : nullptr;
 }
 
 void applyAction(const SourceTrace& trace, SourceEvent& kernel)

@@ -85,9 +85,10 @@ struct SourceAction {
     std::int32_t stage = -1;
 };
 
-/// A launch that belongs to an action.
-struct ActionLaunch {
+/// Launches that belong to an action: those of `count` correlations from the first one on.
+struct ActionLaunches {
     std::int64_t correlation = 0;
+    std::uint32_t count = 0;
     std::uint32_t action = 0; ///< index into SourceTrace::actions
 };
 
@@ -112,7 +113,7 @@ struct SourceTrace {
     std::vector<SourcePart> parts;
     std::vector<SourceStep> steps; ///< the rank's own, by begin
     std::vector<SourceAction> actions; ///< by begin
-    std::vector<ActionLaunch> actionLaunches; ///< by correlation
+    std::vector<ActionLaunches> actionLaunches; ///< by correlation, none twice
     std::vector<Loss> losses;
     std::map<std::string, std::string> runFacts; ///< into the run's provenance as they are: "config.parallel.pp", ...
     std::map<std::string, std::string> metadata; ///< into the run's provenance under "file.<rank>."

@@ -115,7 +115,7 @@ private:
     template <typename Take>
     void copyEvents(EventSpool& from, std::uint32_t lane, const SourceTrace& bounds, const Take& take)
     {
-        static_cast<void>(from.visit(lane, [&](std::span<const SourceEvent> events) -> Status {
+        const Status visited = from.visit(lane, [&](std::span<const SourceEvent> events) -> Status {
             for (SourceEvent event : events) {
                 if (isFarOff(event.beginNs, bounds))
                     continue;
@@ -124,7 +124,9 @@ private:
                 take(event);
             }
             return Done{};
-        }));
+        });
+        if (!visited)
+            out_.losses.push_back({ "events that could not be read back", 1, visited.error().message() });
     }
 
     std::uint32_t laneOf(const SourceLane& lane)

@@ -127,11 +127,6 @@ void CollectiveLinker::addDescription(
     descriptions_.push_back(description);
 }
 
-void CollectiveLinker::addLaunch(std::uint64_t thread, std::int64_t beginNs, std::int64_t correlation)
-{
-    launches_.push_back({ correlation, beginNs, thread });
-}
-
 void CollectiveLinker::addKernel(std::uint32_t lane, std::int64_t beginNs, std::int64_t endNs, const JsonEvent& event)
 {
     SourcePart part;
@@ -174,38 +169,70 @@ const CollectiveLinker::Description* CollectiveLinker::enclosing(std::uint64_t t
     return nullptr;
 }
 
-void CollectiveLinker::link()
+/// The calls that launched the parts: few of all calls, which therefore stay where the events are.
+Result<std::vector<CollectiveLinker::Launch>> CollectiveLinker::launchesOfParts(
+    std::span<const std::uint64_t> threads) const
+{
+    std::vector<Launch> launches;
+    std::vector<std::int64_t> wanted;
+    for (const SourcePart& part : trace_.parts) {
+        if (part.correlation && !descriptions_.empty())
+            wanted.push_back(*part.correlation);
+    }
+    if (wanted.empty())
+        return launches;
+    std::ranges::sort(wanted);
+    constexpr std::size_t kMarks = 1u << 18;
+    std::vector<bool> marks(kMarks); // says no to nearly all that is not wanted
+    for (const std::int64_t correlation : wanted)
+        marks[static_cast<std::size_t>(correlation) % kMarks] = true;
+    for (std::uint32_t lane = 0; lane < trace_.lanes.size(); ++lane) {
+        if (trace_.lanes[lane].kind != LaneKind::Host)
+            continue;
+        const Status visited = trace_.events->visit(lane, [&](std::span<const SourceEvent> events) -> Status {
+            for (const SourceEvent& event : events) {
+                if (event.kind == SourceKind::HostCall && marks[static_cast<std::size_t>(event.correlation) % kMarks]
+                    && std::ranges::binary_search(wanted, event.correlation))
+                    launches.push_back({ event.correlation, event.beginNs, threads[lane] });
+            }
+            return Done{};
+        });
+        if (!visited)
+            return visited.error();
+    }
+    std::ranges::sort(launches, {}, [](const Launch& l) { return std::pair(l.correlation, l.beginNs); });
+    return launches;
+}
+
+/// Several calls may share a correlation id: the one that lies in a description tells.
+void CollectiveLinker::describeByLaunches(SourcePart& part, std::span<const Launch> launches) const
+{
+    auto launch = std::ranges::lower_bound(launches, *part.correlation, {}, &Launch::correlation);
+    for (; launch != launches.end() && launch->correlation == *part.correlation; ++launch) {
+        if (const Description* inner = enclosing(launch->thread, launch->beginNs)) {
+            merge(part, *inner);
+            // nccl:* lies inside record_param_comms; each may know what the other does not.
+            const Description* around = enclosing(launch->thread, inner->beginNs - 1);
+            if (around && around->endNs >= inner->endNs)
+                merge(part, *around);
+        }
+    }
+}
+
+Status CollectiveLinker::link(std::span<const std::uint64_t> threads)
 {
     std::ranges::sort(
         descriptions_, {}, [](const Description& d) { return std::tuple(d.thread, d.beginNs, -d.endNs); });
-    std::ranges::sort(launches_, {}, [](const Launch& l) { return std::pair(l.correlation, l.beginNs); });
+    const auto launches = launchesOfParts(threads);
+    if (!launches)
+        return launches.error();
     for (SourcePart& part : trace_.parts) {
-        if (part.correlation) {
-            // Several calls may share a correlation id: the one that lies in a description tells.
-            auto launch = std::ranges::lower_bound(launches_, *part.correlation, {}, &Launch::correlation);
-            for (; launch != launches_.end() && launch->correlation == *part.correlation; ++launch) {
-                if (const Description* inner = enclosing(launch->thread, launch->beginNs)) {
-                    merge(part, *inner);
-                    // nccl:* lies inside record_param_comms; each may know what the other does not.
-                    const Description* around = enclosing(launch->thread, inner->beginNs - 1);
-                    if (around && around->endNs >= inner->endNs)
-                        merge(part, *around);
-                }
-            }
-        }
+        if (part.correlation)
+            describeByLaunches(part, *launches);
         completeByRules(rules_, trace_, part);
     }
     descriptions_ = {};
-}
-
-std::vector<AnnotationNotes::Launch> CollectiveLinker::takeLaunches()
-{
-    std::vector<AnnotationNotes::Launch> launches;
-    launches.reserve(launches_.size());
-    for (const Launch& launch : launches_)
-        launches.push_back({ launch.correlation, launch.beginNs });
-    launches_ = {};
-    return launches;
+    return Done{};
 }
 
 } // namespace rankscope::tracing

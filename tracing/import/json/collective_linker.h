@@ -1,11 +1,11 @@
 #pragma once
 
-#include "tracing/import/annotation_notes.h"
 #include "tracing/import/json/json_event.h"
 #include "tracing/import/rules/import_rules.h"
 #include "tracing/import/source_trace.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rankscope::tracing {
@@ -18,15 +18,12 @@ public:
 
     /// A host range that describes a collective. `thread` is any number that tells host threads apart.
     void addDescription(std::uint64_t thread, std::int64_t beginNs, std::int64_t endNs, const JsonEvent& event);
-    /// A host call that may launch kernels.
-    void addLaunch(std::uint64_t thread, std::int64_t beginNs, std::int64_t correlation);
     /// A communication kernel; reads its arguments.
     void addKernel(std::uint32_t lane, std::int64_t beginNs, std::int64_t endNs, const JsonEvent& event);
 
-    /// Once, at the end of the file.
-    void link();
-    /// All of the file; the linker has them no longer.
-    std::vector<AnnotationNotes::Launch> takeLaunches();
+    /// Once, at the end of the file, when its events are closed. The host's calls are among them: `threads` says of
+    /// each lane which thread it is.
+    Status link(std::span<const std::uint64_t> threads);
 
 private:
     struct Description {
@@ -42,6 +39,8 @@ private:
         std::int64_t correlation = 0, beginNs = 0;
         std::uint64_t thread = 0;
     };
+    Result<std::vector<Launch>> launchesOfParts(std::span<const std::uint64_t> threads) const;
+    void describeByLaunches(SourcePart& part, std::span<const Launch> launches) const;
 
     Description describe(const JsonEvent& event);
     std::uint32_t groupOf(const JsonEvent& event);
@@ -51,7 +50,6 @@ private:
     const ImportRules& rules_;
     SourceTrace& trace_;
     std::vector<Description> descriptions_;
-    std::vector<Launch> launches_;
 };
 
 } // namespace rankscope::tracing

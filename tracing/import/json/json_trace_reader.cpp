@@ -193,10 +193,11 @@ public:
             readValues(values, rank->trace);
             if (isOwn_)
                 readRank(values, process, rank->trace);
-            rank->mapper.finish();
-            rank->trace.events->close();
+            const Status finished = rank->mapper.finish();
             if (rank->trace.events->error())
                 return rank->trace.events->error()->in("read " + path_);
+            if (!finished)
+                return finished.error().in("read " + path_);
             rank->trace.format
                 = values.contains("schemaVersion") || values.contains("distributedInfo") ? "pytorch" : "chrome";
             traces.push_back(std::move(rank->trace));

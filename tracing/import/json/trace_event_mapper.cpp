@@ -172,8 +172,6 @@ void TraceEventMapper::copy(const JsonEvent& event, Times times)
 void TraceEventMapper::hostCall(const JsonEvent& event, Times times)
 {
     append(laneOf(event, Role::Host), times, event, SourceKind::HostCall, SourceEvent::kNone);
-    if (const auto correlation = event.number("correlation"))
-        linker_.addLaunch(threadOf(event), times.beginNs, *correlation);
 }
 
 void TraceEventMapper::range(const JsonEvent& event, Times times, Role role)
@@ -375,7 +373,7 @@ void TraceEventMapper::nameLanes()
     }
 }
 
-void TraceEventMapper::finish()
+Status TraceEventMapper::finish()
 {
     for (auto& [thread, stack] : open_) {
         for (const OpenSpan& span : stack) {
@@ -395,15 +393,19 @@ void TraceEventMapper::finish()
     }
     if (!openAsync_.empty())
         lose("span without an end", static_cast<std::int64_t>(openAsync_.size()));
-    linker_.link();
+    trace_.events->close();
+    std::vector<std::uint64_t> threads;
+    for (const LaneOrigin& origin : origins_)
+        threads.push_back(std::uint64_t{ origin.process } << 32 | origin.thread);
+    if (Status status = linker_.link(threads); !status)
+        return status;
     notes_.finish();
-    if (notes_.hasActions()) {
-        auto launches = linker_.takeLaunches();
-        notes_.linkLaunches(launches);
-    }
+    if (Status status = notes_.linkCalls(); !status)
+        return status;
     nameLanes();
     for (const auto& [kind, count] : losses_)
         trace_.losses.push_back({ kind, count, trace_.path });
+    return Done{};
 }
 
 } // namespace rankscope::tracing

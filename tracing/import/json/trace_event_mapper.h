@@ -21,8 +21,8 @@ public:
     TraceEventMapper(const ImportRules& rules, SourceTrace& trace, bool isOwn = false);
 
     void add(const JsonEvent& event);
-    /// Closes what is open, links collectives, writes counts of losses.
-    void finish();
+    /// Closes what is open and the events, links collectives, writes counts of losses.
+    Status finish();
 
 private:
     enum class Role : std::uint8_t { Host, Compute, Communication, Copy, Sync, Device, Counter, Async };
