@@ -80,6 +80,7 @@ int checkCommand(const CheckArguments& arguments);
 struct WhatIfArguments {
     std::string file;
     std::vector<std::string> changes;
+    bool published = false; ///< the slowdown by StragglerAnalysis' rules instead
     bool json = false;
 };
 int whatIfCommand(const WhatIfArguments& arguments);

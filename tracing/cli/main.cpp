@@ -155,13 +155,23 @@ void addCheck(CLI::App& app, CheckArguments& arguments, Chosen& chosen)
 void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "what-if", "Replays a run with changes and predicts the time of a step",
-        "rankscope what-if run.rsdb fix=2 link.dp=4");
-    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
-    command->add_option("changes", arguments.changes, "What is changed, all at once:\n" + whatIfHelp())
-        ->type_name("CHANGE ...")
-        ->required();
+        "rankscope what-if run.rsdb fix=2 link.dp=4\n  rankscope what-if AR.csv.gz --published");
+    command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb")->required();
+    CLI::Option* changes = command
+                               ->add_option("changes", arguments.changes,
+                                   "What is changed, all at once:\n" + whatIfHelp())
+                               ->type_name("CHANGE ...");
+    command
+        ->add_flag("--published", arguments.published,
+            "The slowdown of a pipeline timeline by the published rules of StragglerAnalysis instead: S, M_W, M_S, "
+            "and what each replica, stage and operation explains")
+        ->excludes(changes);
     command->add_flag("--json", arguments.json, "As JSON");
-    command->callback([&] { chosen = [&] { return whatIfCommand(arguments); }; });
+    command->callback([&, changes] {
+        if (changes->count() == 0 && !arguments.published)
+            throw CLI::RequiredError("changes");
+        chosen = [&] { return whatIfCommand(arguments); };
+    });
 }
 
 void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)

@@ -189,6 +189,7 @@ TEST_F(Commands, WhatIfGivesItsKeys)
     EXPECT_NE(text.output.find("a step takes 80.0 ms instead of 100 ms"), std::string::npos) << text.output;
     expectRefusal({ "what-if", file, "faster" }, 2, "faster");
     expectRefusal({ "what-if", file }, 2, "what-if --help");
+    expectRefusal({ "what-if", file, "--published" }, 3, "published rules");
 }
 
 TEST_F(Commands, InfoTellsRanksCountsAndWindow)

@@ -1,4 +1,5 @@
 #include "tests/tracing/analysis/ledger/pipeline_job.h"
+#include "tests/tracing/analysis/ledger/published_result.h"
 #include "tracing/analysis/ledger/ledger.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,7 @@ void expectPoints(const LedgerResult& result, const std::vector<std::pair<std::v
     if (!job)                                                                                                          \
     GTEST_SKIP() << "no " << tracePath(name) << "; set RANKSCOPE_TRACES to the folder of real traces"
 
-TEST(PipelineJob, ArHasTheSharesOfTheDefinition)
+TEST(PipelineJob, ArHasTheSharesOfTheDefinitionAndThePublishedSlowdown)
 {
     JOB_OR_SKIP("AR.csv.gz");
     EXPECT_EQ(job->result.capacity, 32841020210256);
@@ -82,9 +83,11 @@ TEST(PipelineJob, ArHasTheSharesOfTheDefinition)
     for (const LedgerRow& row : job->result.rows)
         blamed += row.culprit == 0 && row.cause == "compute" ? row.ns : 0;
     EXPECT_NEAR(100.0 * static_cast<double>(blamed) / static_cast<double>(job->result.capacity), 28.924, 0.0005);
+    // Read once for both: the import is most of the time.
+    scenario::expectPublishedResult(job->input, "AR", tracePath("published"));
 }
 
-TEST(PipelineJob, StHasTheSharesOfTheDefinition)
+TEST(PipelineJob, StHasTheSharesOfTheDefinitionAndThePublishedSlowdown)
 {
     JOB_OR_SKIP("ST.csv.gz");
     EXPECT_EQ(job->result.capacity, 566898633968);
@@ -108,6 +111,8 @@ TEST(PipelineJob, StHasTheSharesOfTheDefinition)
         blamed += lastStage && row.cause == "compute" ? row.ns : 0;
     }
     EXPECT_NEAR(100.0 * static_cast<double>(blamed) / static_cast<double>(job->result.capacity), 13.654, 0.0005);
+    // Read once for both: the import is most of the time.
+    scenario::expectPublishedResult(job->input, "ST", tracePath("published"));
 }
 
 } // namespace rankscope::tracing::ledger
