@@ -102,30 +102,28 @@ void AttentionBlock::backwardWeights(KernelRunner& runner, const Saved& saved, W
 void AttentionBlock::mixForward(KernelRunner& runner, Saved& saved) const
 {
     kernels::AttentionShape shape{ sequences_, tokens_, heads_, mixedWidth_ / heads_ };
-    const std::int64_t step = runner.sequencesAtOnce(sequences_, heads_, attentionForwardCost(shape).flop);
-    for (std::int64_t first = 0; first < sequences_; first += step) {
-        shape.B = std::min(step, sequences_ - first);
-        const std::int64_t row = first * tokens_;
-        runner.run(attentionName_, attentionForwardCost(shape), shape.B * tokens_, [&] {
+    const kernels::KernelCost cost = attentionForwardCost(shape);
+    runner.runInPieces(attentionName_, cost, sequences_ * tokens_, sequences_,
+        runner.sequencesAtOnce(sequences_, heads_, cost.flop), [&](std::int64_t first, std::int64_t n) {
+            shape.B = n;
+            const std::int64_t row = first * tokens_;
             kernels::cpu::attentionForward(saved.mixed.data() + row * mixedWidth_,
                 saved.logSumExp.data() + row * heads_, saved.qkv.data() + row * 3 * mixedWidth_, shape);
         });
-    }
 }
 
 void AttentionBlock::mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const
 {
     kernels::AttentionShape shape{ sequences_, tokens_, heads_, mixedWidth_ / heads_ };
-    const std::int64_t step = runner.sequencesAtOnce(sequences_, heads_, attentionBackwardCost(shape).flop);
-    for (std::int64_t first = 0; first < sequences_; first += step) {
-        shape.B = std::min(step, sequences_ - first);
-        const std::int64_t row = first * tokens_;
-        runner.run(attentionName_, attentionBackwardCost(shape), shape.B * tokens_, [&] {
+    const kernels::KernelCost cost = attentionBackwardCost(shape);
+    runner.runInPieces(attentionName_, cost, sequences_ * tokens_, sequences_,
+        runner.sequencesAtOnce(sequences_, heads_, cost.flop), [&](std::int64_t first, std::int64_t n) {
+            shape.B = n;
+            const std::int64_t row = first * tokens_;
             kernels::cpu::attentionBackward(dqkv + row * 3 * mixedWidth_, dmixed + row * mixedWidth_,
                 saved.mixed.data() + row * mixedWidth_, saved.qkv.data() + row * 3 * mixedWidth_,
                 saved.logSumExp.data() + row * heads_, shape);
         });
-    }
 }
 
 } // namespace rankscope::backend

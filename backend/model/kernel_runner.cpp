@@ -11,6 +11,8 @@ namespace {
 constexpr double kPieceFlop = 10e6;
 // Fewer rows, and reading the other matrix again for each piece would cost more than the arithmetic.
 constexpr std::int64_t kLeastRows = 64;
+// Looking whether a message has come takes 1 or 2 us; moving one on takes longer.
+constexpr std::chrono::microseconds kLongestPause{ 5 };
 } // namespace
 
 KernelRunner::KernelRunner(tracing::Recorder& recorder, Numbers numbers)
@@ -18,7 +20,30 @@ KernelRunner::KernelRunner(tracing::Recorder& recorder, Numbers numbers)
     , numbers_(numbers)
     , roundName_(recorder.name("round to bf16"))
     , threads_(static_cast<std::uint16_t>(omp_get_max_threads()))
+    , longestPause_(recorder.ticksOf(kLongestPause))
 {
+}
+
+tracing::OpenSpan KernelRunner::begin(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work)
+{
+    return recorder_.kernel({ .name = name,
+        .pass = pass_,
+        .dtype = work.dtype,
+        .threads = threads_,
+        .flop = cost.flop,
+        .bytes = cost.bytes,
+        .microBatch = microBatch_,
+        .work = static_cast<std::uint32_t>(work.tokens),
+        .copies = static_cast<std::uint16_t>(work.copies) });
+}
+
+tracing::KernelAmount KernelRunner::amountOf(
+    const kernels::KernelCost& cost, const KernelWork& work, std::int64_t first, std::int64_t end, std::int64_t count)
+{
+    const double part = static_cast<double>(end - first) / static_cast<double>(count);
+    // A difference of rounded sums, so that no token is lost.
+    const std::int64_t tokens = work.tokens * end / count - work.tokens * first / count;
+    return { .flop = cost.flop * part, .bytes = cost.bytes * part, .work = static_cast<std::uint32_t>(tokens) };
 }
 
 void KernelRunner::begin(tracing::Pass pass, std::optional<std::uint16_t> microBatch)

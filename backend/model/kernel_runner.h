@@ -4,6 +4,7 @@
 #include "kernels/bf16.h"
 #include "kernels/cost.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -54,19 +55,37 @@ public:
     template <typename Body>
     void run(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work, const Body& body)
     {
-        tracing::OpenSpan span = recorder_.kernel({ .name = name,
-            .pass = pass_,
-            .dtype = work.dtype,
-            .threads = threads_,
-            .flop = cost.flop,
-            .bytes = cost.bytes,
-            .microBatch = microBatch_,
-            .work = static_cast<std::uint32_t>(work.tokens),
-            .copies = static_cast<std::uint16_t>(work.copies) });
-        const auto begin = hooks_.insideKernel ? threadCpuTime() : std::chrono::nanoseconds();
-        body();
-        if (hooks_.insideKernel)
-            hooks_.insideKernel(threadCpuTime() - begin);
+        tracing::OpenSpan span = begin(name, cost, work);
+        compute(body);
+        span.end();
+        if (hooks_.betweenKernels)
+            hooks_.betweenKernels();
+    }
+
+    /// A kernel that may be stopped after each `atOnce` of its `count` rows, so that an exchange moves on; body(first,
+    /// n) computes n of them. Cost and work are those of all. What is recorded is one kernel, as long as what comes in
+    /// between is short (kLongestPause); a longer pause divides it, so that no span holds the work of others.
+    template <typename Body>
+    void runInPieces(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work,
+        std::int64_t count, std::int64_t atOnce, const Body& body)
+    {
+        std::int64_t begun = 0;
+        tracing::OpenSpan span = begin(name, cost, work);
+        for (std::int64_t first = 0; first < count; first += atOnce) {
+            const std::int64_t end = std::min(first + atOnce, count);
+            compute([&] { body(first, end - first); });
+            if (end == count || !hooks_.betweenKernels)
+                continue;
+            const std::uint64_t pause = recorder_.now();
+            hooks_.betweenKernels();
+            if (recorder_.now() - pause <= longestPause_)
+                continue;
+            span.endAt(pause, amountOf(cost, work, begun, end, count));
+            begun = end;
+            span = begin(name, cost, work);
+        }
+        if (begun > 0)
+            span.endAt(recorder_.now(), amountOf(cost, work, begun, count, count));
         span.end();
         if (hooks_.betweenKernels)
             hooks_.betweenKernels();
@@ -120,6 +139,19 @@ public:
 
 private:
     static std::chrono::nanoseconds threadCpuTime();
+    tracing::OpenSpan begin(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work);
+    /// Of rows `first` to before `end` of `count`; the parts of a kernel sum to the whole.
+    static tracing::KernelAmount amountOf(const kernels::KernelCost& cost, const KernelWork& work, std::int64_t first,
+        std::int64_t end, std::int64_t count);
+
+    template <typename Body> void compute(const Body& body)
+    {
+        const auto begin = hooks_.insideKernel ? threadCpuTime() : std::chrono::nanoseconds();
+        body();
+        if (hooks_.insideKernel)
+            hooks_.insideKernel(threadCpuTime() - begin);
+    }
+
     std::int64_t atOnce(std::int64_t count, double flop, std::int64_t unit) const;
 
     tracing::Recorder& recorder_;
@@ -131,6 +163,7 @@ private:
     tracing::Pass pass_ = tracing::Pass::None;
     std::optional<std::uint16_t> microBatch_;
     std::uint16_t threads_ = 1;
+    std::uint64_t longestPause_; ///< in ticks
     ExpertLoad load_;
 };
 

@@ -82,13 +82,13 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
 {
     const Operand input = operand(runner, 0, x, rows * inputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = outputs_, .K = inputs_, .accumulate = accumulate };
-    const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
+    const kernels::KernelCost cost = matmulCost(shape, input.bytes());
     const float* bias = addsBias_ ? bias_.value : nullptr;
-    for (std::int64_t row = 0; row < rows; row += step) {
-        shape.M = std::min(step, rows - row);
-        runner.run(forwardName_, matmulCost(shape, input.bytes()), { shape.M, copies_, input.type() },
-            [&] { multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape); });
-    }
+    runner.runInPieces(forwardName_, cost, { rows, copies_, input.type() }, rows, runner.rowsAtOnce(rows, cost.flop),
+        [&](std::int64_t row, std::int64_t n) {
+            shape.M = n;
+            multiply(y + row * outputs_, input.from(row * inputs_), weight, bias, shape);
+        });
 }
 
 void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const
@@ -96,12 +96,12 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
     const Operand input = operand(runner, 0, x, rows * inputs_), gradient = operand(runner, 1, dy, rows * outputs_);
     // x is read transposed: a piece is a range of its columns, which are the rows of the gradient.
     MatmulShape shape{ .M = inputs_, .N = outputs_, .K = rows, .transposeA = true, .lda = inputs_, .accumulate = true };
-    const std::int64_t step = runner.rowsAtOnce(inputs_, matmulCost(shape).flop);
-    for (std::int64_t first = 0; first < inputs_; first += step) {
-        shape.M = std::min(step, inputs_ - first);
-        runner.run(weightGradientName_, matmulCost(shape, input.bytes()), { rows * shape.M / inputs_, copies_, input.type() },
-            [&] { multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape); });
-    }
+    const kernels::KernelCost cost = matmulCost(shape, input.bytes());
+    runner.runInPieces(weightGradientName_, cost, { rows, copies_, input.type() }, inputs_,
+        runner.rowsAtOnce(inputs_, cost.flop), [&](std::int64_t first, std::int64_t n) {
+            shape.M = n;
+            multiply(weight_.gradient + first * outputs_, input.from(first), gradient, nullptr, shape);
+        });
     if (!bias_.gradient)
         return;
     const std::int64_t ownRows = biasPart_.ownRows(rows);
@@ -114,12 +114,12 @@ void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std
 {
     const Operand gradient = operand(runner, 1, dy, rows * outputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = inputs_, .K = outputs_, .transposeB = true };
-    const std::int64_t step = runner.rowsAtOnce(rows, matmulCost(shape).flop);
-    for (std::int64_t row = 0; row < rows; row += step) {
-        shape.M = std::min(step, rows - row);
-        runner.run(inputGradientName_, matmulCost(shape, gradient.bytes()), { shape.M, copies_, gradient.type() },
-            [&] { multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape); });
-    }
+    const kernels::KernelCost cost = matmulCost(shape, gradient.bytes());
+    runner.runInPieces(inputGradientName_, cost, { rows, copies_, gradient.type() }, rows,
+        runner.rowsAtOnce(rows, cost.flop), [&](std::int64_t row, std::int64_t n) {
+            shape.M = n;
+            multiply(dx + row * inputs_, gradient.from(row * outputs_), weight, nullptr, shape);
+        });
 }
 
 } // namespace rankscope::backend

@@ -20,8 +20,10 @@ static_assert(std::endian::native == std::endian::little, "the ring's layout is 
 
 namespace words {
 
-inline constexpr std::size_t kBegin = 0, kEnd = 1, kHead = 2, kName = 3, kCpu = 6, kLast = 7;
+inline constexpr std::size_t kBegin = 0, kEnd = 1, kHead = 2, kName = 3, kFlop = 4, kBytes = 5, kCpu = 6, kLast = 7;
 static_assert(offsetof(Record, kind) == 8 * kHead && offsetof(Record, name) == 8 * kName);
+static_assert(offsetof(Record, kernel.flop) == 8 * kFlop && offsetof(Record, kernel.bytes) == 8 * kBytes
+    && offsetof(Record, kernel.work) == 8 * kLast);
 static_assert(offsetof(Record, kernel.cpuNs) == 8 * kCpu && offsetof(Record, collective.cpuNs) == 8 * kCpu
     && offsetof(Record, range.cpuNs) == 8 * kCpu);
 static_assert(offsetof(Record, range.depth) == 8 * kLast + 4 && offsetof(Record, bubble.stage) == 8 * kLast + 4);

@@ -114,6 +114,10 @@ public:
     LocalCommunicator communicator(CommunicatorFact fact);
     void say(const Fact& fact);
     std::uint64_t now() const noexcept { return readTicks(clock_.kind); }
+    std::uint64_t ticksOf(std::chrono::nanoseconds duration) const noexcept
+    {
+        return static_cast<std::uint64_t>(static_cast<double>(duration.count()) / clock_.nsPerTick);
+    }
     std::optional<std::string> pollCommand();
 
 private:
@@ -359,6 +363,12 @@ void OpenSpan::cancel() noexcept
         std::exchange(ring_, nullptr)->cancel(slot_);
 }
 
+void OpenSpan::endAt(std::uint64_t ticks, const KernelAmount& done) noexcept
+{
+    if (ring_)
+        std::exchange(ring_, nullptr)->endKernelAt(slot_, ticks, done);
+}
+
 // --- Recorder
 
 Recorder::Options Recorder::optionsFromEnvironment(std::int32_t rank, std::int32_t worldSize)
@@ -415,6 +425,11 @@ void Recorder::describeRank(const RankFacts& facts)
 }
 
 std::uint64_t Recorder::now() const noexcept { return impl_ ? impl_->now() : 0; }
+
+std::uint64_t Recorder::ticksOf(std::chrono::nanoseconds duration) const noexcept
+{
+    return impl_ ? impl_->ticksOf(duration) : 0;
+}
 
 void Recorder::checkpoint(const CheckpointInfo& info)
 {

@@ -3,6 +3,7 @@
 #include "tracing/model/kinds.h"
 #include "tracing/model/result.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,13 @@ struct KernelInfo {
     std::optional<std::uint16_t> microBatch{};
     std::uint32_t work = 0; ///< tokens; 0: unknown
     std::uint16_t copies = 1; ///< ranks that do the very same, this one among them
+};
+
+/// How much of its work a kernel has done: see KernelInfo.
+struct KernelAmount {
+    double flop = 0;
+    double bytes = 0;
+    std::uint32_t work = 0;
 };
 
 struct CollectiveInfo {
@@ -89,6 +97,8 @@ public:
             finish(std::exchange(ring_, nullptr), slot_);
     }
     void cancel() noexcept;
+    /// Of a kernel: ends it at a moment that has passed, in ticks of Recorder::now(), with what it had done by then.
+    void endAt(std::uint64_t ticks, const KernelAmount& done) noexcept;
 
 private:
     friend class Recorder;
@@ -144,6 +154,7 @@ public:
 
     /// The recording's clock, in its ticks; 0 while recording is off. For the calls that tell of a time later.
     std::uint64_t now() const noexcept;
+    std::uint64_t ticksOf(std::chrono::nanoseconds duration) const noexcept; ///< 0 while recording is off
     /// This rank's part of a checkpoint that is published now.
     struct CheckpointInfo {
         std::int64_t step = 0;

@@ -65,21 +65,23 @@ void ThreadRing::endRange(const std::uint64_t* open) noexcept
     freeDepths_ |= std::uint64_t{ 1 } << (open[words::kLast] >> 32 & 63);
 }
 
-/// One reading at the end. A range knows its begin's; any other long span takes its share of what the thread lost since
-/// the last reading, provided that it fills at least half of that time: else the answer would be another span's.
-void ThreadRing::measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept
+/// One reading, at the end or a little later. A range knows its begin's; any other long span takes its share of what
+/// the thread lost since the last reading, provided that it fills at least half of that time: else the answer would be
+/// another span's.
+void ThreadRing::measureCpu(
+    std::uint64_t* open, std::uint64_t endTicks, std::uint64_t nowTicks, std::uint32_t slot) noexcept
 {
     std::uint64_t& head = open[words::kHead];
     const RecordKind kind = words::kind(head);
     const std::uint64_t lastTicks = cpuTicks_, lastCpuNs = cpuNs_;
-    readCpu(endTicks);
+    readCpu(nowTicks);
     const std::uint64_t wallNs = nsOf(endTicks - open[words::kBegin]);
     if (kind == RecordKind::Range) {
         open[words::kCpu] = std::min(wallNs, cpuNs_ - std::min(cpuNs_, beginCpuNs_[slot]));
         head = words::withFlag(head, kHasCpu);
         return;
     }
-    const std::uint64_t sinceNs = nsOf(endTicks - lastTicks);
+    const std::uint64_t sinceNs = nsOf(nowTicks - lastTicks);
     if (lastTicks == 0 || open[words::kBegin] < lastTicks || wallNs < sinceNs / 2 || kind == RecordKind::Bubble)
         return;
     const double ran = std::min(1.0, static_cast<double>(cpuNs_ - lastCpuNs) / static_cast<double>(sinceNs));
@@ -87,6 +89,17 @@ void ThreadRing::measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::ui
     const double team = kind == RecordKind::Kernel ? words::threads(head) : 1;
     open[words::kCpu] = static_cast<std::uint64_t>(static_cast<double>(wallNs) * ran * team);
     head = words::withFlag(head, kHasCpu);
+}
+
+void ThreadRing::endKernelAt(std::uint32_t slot, std::uint64_t endTicks, const KernelAmount& done) noexcept
+{
+    std::uint64_t* open = openSlot(slot);
+    if (endTicks - open[words::kBegin] > longTicks_)
+        measureCpu(open, endTicks, readTicks(clock_), slot);
+    words::store(open[words::kFlop], std::bit_cast<std::uint64_t>(done.flop));
+    words::store(open[words::kBytes], std::bit_cast<std::uint64_t>(done.bytes));
+    words::store(open[words::kLast], words::pair(done.work, static_cast<std::uint32_t>(open[words::kLast] >> 32)));
+    finish(open, endTicks, slot);
 }
 
 } // namespace rankscope::tracing

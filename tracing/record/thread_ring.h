@@ -23,6 +23,8 @@ public:
     static constexpr std::uint32_t kNoSlot = kOpenSlots;
     std::uint32_t begin(RecordWords record) noexcept;
     void end(std::uint32_t slot) noexcept;
+    /// The thread did something else since `endTicks`.
+    void endKernelAt(std::uint32_t slot, std::uint64_t endTicks, const KernelAmount& done) noexcept;
     void cancel(std::uint32_t slot) noexcept;
     /// A record without duration.
     void instant(RecordWords record) noexcept;
@@ -37,7 +39,8 @@ private:
     void publish(const RecordWords& record) noexcept;
     void beginRange(std::uint64_t* open, std::uint32_t slot) noexcept;
     void endRange(const std::uint64_t* open) noexcept;
-    void measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept;
+    void measureCpu(std::uint64_t* open, std::uint64_t endTicks, std::uint64_t nowTicks, std::uint32_t slot) noexcept;
+    void finish(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept;
     std::uint64_t nsOf(std::uint64_t ticks) const noexcept;
     void readCpu(std::uint64_t nowTicks) noexcept;
 
@@ -87,9 +90,14 @@ inline void ThreadRing::end(std::uint32_t slot) noexcept
     const std::uint64_t endTicks = readTicks(clock_);
     const bool isRange = words::kind(open[words::kHead]) == RecordKind::Range;
     if (isRange || endTicks - open[words::kBegin] > longTicks_) [[unlikely]]
-        measureCpu(open, endTicks, slot);
+        measureCpu(open, endTicks, endTicks, slot);
     if (isRange)
         endRange(open);
+    finish(open, endTicks, slot);
+}
+
+inline void ThreadRing::finish(std::uint64_t* open, std::uint64_t endTicks, std::uint32_t slot) noexcept
+{
     RecordWords record = words::load(open);
     record[words::kEnd] = endTicks;
     publish(record);

@@ -1,8 +1,10 @@
 #include "backend/model/linear.h"
 
 #include "tests/backend/model/tiny_model.h"
+#include "tests/tracing/record/session_folder.h"
 
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -52,7 +54,58 @@ void expectSame(const std::vector<float>& cut, const std::vector<float>& whole)
         ASSERT_NEAR(cut[i], whole[i], 1e-4F * (1 + std::abs(whole[i]))) << i;
 }
 
+// What is recorded of one product of 512 rows, of which 128 at once, with `pause` after each piece.
+std::vector<tracing::Record> recordedProduct(const std::function<void(const tracing::Recorder&)>& pause)
+{
+    constexpr std::int64_t kLayerRows = 512, kInputs = 128, kOutputs = 256;
+    const tracing::SessionFolder session;
+    const auto recorder = tracing::Recorder::open({ .sessionDir = session.path(), .rank = 0, .worldSize = 1 });
+    KernelRunner runner(*recorder, Numbers::Fp32);
+    ParameterStore store(kInputs * kOutputs, 0, 1);
+    const Linear linear(
+        store, runner, { .parameter = "p", .kernel = "k", .inputs = kInputs, .outputs = kOutputs, .bias = false });
+    std::vector<float> x(kLayerRows * kInputs), y(kLayerRows * kOutputs);
+    runner.setHooks({ .betweenKernels = [&] { pause(*recorder); }, .gradientsReady = {} });
+    linear.forward(runner, y.data(), x.data(), kLayerRows);
+    tracing::RingView ring(session.files(tracing::kRingSuffix).at(0));
+    std::vector<tracing::Record> records;
+    for (std::uint64_t i = 0; i < ring.head(); ++i)
+        records.push_back(ring.record(i));
+    return records;
+}
+
 } // namespace
+
+TEST(KernelRunner, AProductInPiecesIsOneKernel)
+{
+    const OneThread thread;
+    const auto kernels = recordedProduct([](const tracing::Recorder&) {});
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].kernel.flop, 2.0 * 512 * 256 * 128);
+    EXPECT_EQ(kernels[0].kernel.work, 512U);
+}
+
+TEST(KernelRunner, NoKernelHoldsWhatOthersDidBetweenItsPieces)
+{
+    const OneThread thread;
+    std::vector<std::uint64_t> pauses; // begin and end of each
+    const auto kernels = recordedProduct([&](const tracing::Recorder& recorder) {
+        pauses.push_back(recorder.now());
+        while (recorder.now() - pauses.back() <= recorder.ticksOf(std::chrono::microseconds(6))) { }
+        pauses.push_back(recorder.now());
+    });
+    ASSERT_EQ(kernels.size(), 4U);
+    ASSERT_EQ(pauses.size(), 8U);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        EXPECT_EQ(kernels[i].kernel.flop, 2.0 * 128 * 256 * 128) << i;
+        EXPECT_EQ(kernels[i].kernel.bytes, kernels[0].kernel.bytes) << i;
+        EXPECT_EQ(kernels[i].kernel.work, 128U) << i;
+        EXPECT_LE(kernels[i].endTicks, pauses[2 * i]) << i;
+        if (i > 0) {
+            EXPECT_GE(kernels[i].beginTicks, pauses[2 * i - 1]) << i;
+        }
+    }
+}
 
 TEST(Linear, InPiecesIsTheSameLayer)
 {

@@ -140,6 +140,35 @@ TEST(Recorder, AFullRingDropsAndCounts)
     EXPECT_EQ(ring.record(4096).counter.value, 7777);
 }
 
+TEST(Recorder, AKernelEndsAtAPassedMomentWithWhatItHadDone)
+{
+    const SessionFolder session;
+    const auto recorder = Recorder::open(optionsFor(session));
+    auto kernel = recorder->kernel({ .name = recorder->name("matmul"),
+        .pass = Pass::Forward,
+        .threads = 2,
+        .flop = 1e9,
+        .bytes = 3e6,
+        .work = 64,
+        .copies = 3 });
+    const std::uint64_t done = recorder->now();
+    while (recorder->now() - done <= recorder->ticksOf(std::chrono::milliseconds(1))) { }
+    kernel.endAt(done, { .flop = 2.5e8, .bytes = 1e6, .work = 16 });
+    kernel.end(); // has ended
+
+    const auto rings = session.files(kRingSuffix);
+    ASSERT_EQ(rings.size(), 1u);
+    RingView ring(rings[0]);
+    ASSERT_EQ(ring.head(), 1u);
+    const Record& record = ring.record(0);
+    EXPECT_EQ(record.endTicks, done);
+    EXPECT_LE(record.beginTicks, done);
+    EXPECT_EQ(record.kernel.flop, 2.5e8);
+    EXPECT_EQ(record.kernel.bytes, 1e6);
+    EXPECT_EQ(record.kernel.work, 16u);
+    EXPECT_EQ(record.kernel.copies, 3u);
+}
+
 TEST(Recorder, OpenSpansStandInTheHeaderUntilTheyEnd)
 {
     const SessionFolder session;
