@@ -1,7 +1,7 @@
 #include "backend/model/linear.h"
 
 #include "tests/backend/model/tiny_model.h"
-#include "tests/tracing/record/session_folder.h"
+#include "tests/support/session_folder.h"
 
 #include <cmath>
 #include <functional>

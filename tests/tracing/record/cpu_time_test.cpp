@@ -1,4 +1,4 @@
-#include "tests/tracing/record/session_folder.h"
+#include "tests/support/session_folder.h"
 
 #include "tracing/record/recorder.h"
 
