@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QSettings>
+#include <QTemporaryDir>
 
 #include <cstdio>
 #include <cstring>
@@ -157,9 +158,11 @@ int run(int argc, char** argv)
     applyTheme(application, look.theme());
     QObject::connect(&look, &Look::themeChanged, &application, [&] { applyTheme(application, look.theme()); });
     if (!options.render.output.isEmpty()) {
-        // Pictures leave no trace in the list of recent runs.
-        QSettings none(QStringLiteral("/dev/null"), QSettings::IniFormat);
-        MainWindow window(look, none);
+        // Pictures leave no trace in the list of recent runs. Settings are saved by renaming: never point them at a
+        // device, root would replace it.
+        const QTemporaryDir nowhere;
+        QSettings unkept(nowhere.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+        MainWindow window(look, unkept);
         const auto done = renderToFile(window, options.files.value(0), options.render);
         return done ? 0 : fail(kUnreadable, done.error().message());
     }

@@ -36,6 +36,20 @@ TEST_F(ProgramTest, DrawsAPictureWithoutADisplay)
     EXPECT_EQ(QImage(QString::fromStdString(out)).size(), QSize(1280, 720));
 }
 
+TEST_F(ProgramTest, APictureLeavesNoSettingsAndNoDeviceReplaced)
+{
+    writeSampleRun(directory_ / "run.rsdb");
+    const auto settings = directory_ / "settings";
+    std::filesystem::create_directory(settings);
+    const auto outcome = support::run({ { RS_APP, "--render", (directory_ / "o.png").string(),
+                                            (directory_ / "run.rsdb").string() },
+        { { "XDG_CONFIG_HOME", settings.string() }, { "QT_QPA_PLATFORM", "" }, { "DISPLAY", "" } } });
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_TRUE(std::filesystem::is_empty(settings));
+    // Settings kept "nowhere" were once saved there, by a rename.
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_F(ProgramTest, EndsWithTheCodesOfTheInterface)
 {
     EXPECT_EQ(app({ "--render", "o.png", "--view", "sideways", "run.rsdb" }).exitCode, 2);
