@@ -25,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostInMemory = 96u << 20;
+
 class Import {
 public:
     Import(const ImportOptions& options, ImportRules rules, std::vector<std::string> files)
@@ -78,10 +80,23 @@ private:
         auto read = readTraceFile(files_[i], rules_, [&](const ReadProgress& p) { return report(i, p); });
         const std::lock_guard lock(mutex_);
         if (read)
-            results_[i] = std::move(*read);
+            keep(results_[i], std::move(*read));
         else
             errors_.insert_or_assign(i, read.error());
         ++progress_.filesDone;
+    }
+
+    /// All files together hold few events in memory, however many they are.
+    void keep(std::vector<SourceTrace>& place, std::vector<SourceTrace> traces)
+    {
+        for (SourceTrace& trace : traces) {
+            if (!trace.events)
+                continue;
+            if (bytesInMemory_ + trace.events->bytesInMemory() > kMostInMemory)
+                trace.events->moveToFile();
+            bytesInMemory_ += trace.events->bytesInMemory();
+        }
+        place = std::move(traces);
     }
 
     bool report(std::size_t i, const ReadProgress& p)
@@ -177,6 +192,7 @@ private:
     std::vector<std::vector<SourceTrace>> results_;
     std::map<std::size_t, Error> errors_;
     std::vector<std::uint64_t> bytesRead_;
+    std::size_t bytesInMemory_ = 0;
     std::vector<SourceTrace> traces_;
     ImportProgress progress_;
     std::mutex mutex_;

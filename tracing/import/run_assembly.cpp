@@ -12,30 +12,36 @@ namespace rankscope::tracing {
 
 namespace {
 
+constexpr std::size_t kSpansAFlush = 1u << 16;
+
 /// All of one rank's rows, from the file's numbers to the run's.
 class RankWriter {
 public:
     RankWriter(SourceTrace& trace, std::int64_t originNs, const std::vector<Dimension>& dimensionOfGroup,
-        const std::map<std::int64_t, const CollectiveMatch*>& matches, TraceWriter& writer, TileBuilder& tiles)
+        const std::map<std::int64_t, const CollectiveMatch*>& matches, TraceWriter& writer)
         : trace_(trace)
         , rank_(trace.rank.value_or(0))
         , originNs_(originNs)
         , dimensionOfGroup_(dimensionOfGroup)
         , matches_(matches)
         , writer_(writer)
-        , tiles_(tiles)
+        , tiles_([&writer](LaneId lane, int level, Window window) { return writer.tiles(lane, level, window); })
         , names_(trace.strings.size())
     {
     }
 
     Status write()
     {
+        for (const SourceLane& lane : trace_.lanes)
+            ++uses_[{ lane.kind, lane.name }];
         if (Status status = writeParts(); !status)
             return status;
         for (std::uint32_t lane = 0; lane < trace_.lanes.size(); ++lane) {
             if (Status status = writeLane(lane); !status)
                 return status;
         }
+        if (Status status = flushTiles(); !status)
+            return status;
         if (farOff_ > 0) {
             const Loss loss{ "time far from all others", farOff_, trace_.path };
             if (Status status = writer_.addLoss(loss); !status)
@@ -93,6 +99,7 @@ private:
 
     Status writeParts();
     Status writeLane(std::uint32_t source);
+    Status flushTiles();
     Status writeChunk(LaneId lane, std::span<const SourceEvent> events);
     std::int32_t depthOf(const SourceEvent& event);
     std::int64_t onRun(std::int64_t ns) const { return trace_.onRun(ns, originNs_); }
@@ -124,7 +131,9 @@ private:
     const std::vector<Dimension>& dimensionOfGroup_;
     const std::map<std::int64_t, const CollectiveMatch*>& matches_;
     TraceWriter& writer_;
-    TileBuilder& tiles_;
+    TileBuilder tiles_;
+    std::size_t unflushed_ = 0; ///< spans among the tiles
+    std::map<std::pair<LaneKind, std::string>, int> uses_; ///< lanes of the file that become one
     std::vector<std::optional<NameId>> names_;
     std::array<std::vector<std::optional<SignatureId>>, 6> signatures_; ///< by pass, then name
     std::vector<std::int64_t> openEnds_; ///< ranges open at the sweep's place, by depth
@@ -189,15 +198,35 @@ Status RankWriter::writeLane(std::uint32_t source)
 {
     std::optional<LaneId> id;
     openEnds_.clear();
-    return trace_.events->visit(source, [&](std::span<const SourceEvent> events) -> Status {
+    const Status visited = trace_.events->visit(source, [&](std::span<const SourceEvent> events) -> Status {
         if (!id) {
             const auto made = lane(source);
             if (!made)
                 return made.error();
             id = *made;
         }
-        return writeChunk(*id, events);
+        if (Status status = writeChunk(*id, events); !status)
+            return status;
+        unflushed_ += events.size();
+        return unflushed_ < kSpansAFlush ? Status(Done{}) : flushTiles();
     });
+    if (!visited || !id)
+        return visited;
+    if (Status status = flushTiles(); !status)
+        return status;
+    const SourceLane& from = trace_.lanes[source];
+    if (uses_[{ from.kind, from.name }] == 1)
+        tiles_.close(*id);
+    return Done{};
+}
+
+/// Spans come by begin: what is behind them is hardly met again, and need not stay in memory.
+Status RankWriter::flushTiles()
+{
+    unflushed_ = 0;
+    const Status flushed = tiles_.flush([&](std::span<const Tile> row) { return writer_.putTileRow(row); });
+    tiles_.trim();
+    return flushed;
 }
 
 /// Events come by begin, longer first: depth is how many of the earlier ones are still open.
@@ -309,14 +338,9 @@ private:
             return status;
         if (Status status = writeMatches(); !status)
             return status;
-        TileBuilder tiles([](LaneId, int, Window) { return Result<std::vector<Tile>>(std::vector<Tile>{}); });
-        const auto put = [&](std::span<const Tile> made) { return writer_.putTiles(made); };
         for (SourceTrace& trace : traces_) {
             const std::vector<Dimension> dimensions = dimensionsOf(trace);
-            RankWriter rank(trace, originNs_, dimensions, matchById_, writer_, tiles);
-            if (Status status = rank.write(); !status)
-                return status;
-            if (Status status = tiles.flush(put); !status)
+            if (Status status = RankWriter(trace, originNs_, dimensions, matchById_, writer_).write(); !status)
                 return status;
             report_.events += static_cast<std::int64_t>(trace.events->count());
             report_.parts += static_cast<std::int64_t>(trace.parts.size());

@@ -8,7 +8,7 @@ namespace rankscope::tracing {
 
 namespace {
 
-constexpr std::size_t kMemoryBytes = 96u << 20;
+constexpr std::size_t kMemoryBytes = 48u << 20;
 
 class Merger {
 public:

@@ -286,6 +286,12 @@ TileBuilder::Chunk& TileBuilder::findOrMake(Level& level, std::int64_t number)
     return **level.chunks.insert(at, std::make_unique<Chunk>(number));
 }
 
+void TileBuilder::close(LaneId lane)
+{
+    lanes_.erase(lane);
+    lastTiles_ = nullptr;
+}
+
 void TileBuilder::trim()
 {
     for (auto& [lane, tiles] : lanes_) {

@@ -22,7 +22,7 @@ inline constexpr std::int64_t kMostPlainTiles = std::int64_t{ 1 } << 20; ///< 18
 /// Where one span alone covers more than kMostPlainTiles cells of a level, those cells are left out at that level.
 class TileBuilder {
 public:
-    /// Reads tiles of the file as last committed.
+    /// Reads tiles of the file, those before the last trim() at least.
     using Load = std::function<Result<std::vector<Tile>>(LaneId lane, int level, Window window)>;
     explicit TileBuilder(Load load)
         : load_(std::move(load))
@@ -44,8 +44,10 @@ public:
     /// cells of one of the file's rows (tile_codec.h), ordered by index.
     using Put = std::function<Status(std::span<const Tile>)>;
     Status flush(const Put& put);
-    /// After the commit: forgets tiles that new spans will hardly meet.
+    /// Once what was put can be read back: forgets tiles that new spans will hardly meet.
     void trim();
+    /// After a flush: no more spans come to this lane, all that is kept of it goes.
+    void close(LaneId lane);
 
 private:
     /// Neighbouring cells that share a row of the file: all that are there, by index.

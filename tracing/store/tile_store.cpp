@@ -3,6 +3,7 @@
 #include "tracing/store/tile_codec.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace rankscope::tracing {
@@ -40,6 +41,39 @@ Status TileStore::flush()
         }
     }
     return Done{};
+}
+
+Result<std::vector<Tile>> TileStore::cells(LaneId lane, int level, Window window)
+{
+    if (const auto growing = growing_.find({ lane, level });
+        growing != growing_.end() && growing->second.chunk && growing->second.chunk->changed) {
+        if (auto written = write(growing->first, growing->second.chunk->number, growing->second.chunk->cells); !written)
+            return written.error();
+        growing->second.chunk->changed = false;
+    }
+    if (const Status ready = prepare(window_,
+            "SELECT first_cell, cells FROM tile WHERE lane = ? AND level = ? AND first_cell BETWEEN ? AND ?"
+            " ORDER BY first_cell");
+        !ready)
+        return ready.error();
+    const int shift = kTileBaseShift + kTileLevelShift * level;
+    const std::int64_t first = window.beginNs >> shift, last = (window.endNs - 1) >> shift;
+    window_.reset().bind(1, raw(lane)).bind(2, level).bind(3, firstCellOf(tileChunkOf(first))).bind(4, last);
+    std::vector<Tile> tiles;
+    for (;;) {
+        auto row = window_.step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            break;
+        auto cells = decodeTiles(lane, level, window_.integer(0), window_.text(1));
+        if (!cells)
+            return cells.error();
+        std::ranges::copy_if(*cells, std::back_inserter(tiles),
+            [&](const Tile& tile) { return tile.index >= first && tile.index <= last; });
+    }
+    window_.reset();
+    return tiles;
 }
 
 Status TileStore::putRow(std::span<const Tile> cells)

@@ -26,6 +26,8 @@ public:
     /// All cells of one row, which replace those that are there. Goes to the file at once.
     Status putRow(std::span<const Tile> cells);
     Status flush();
+    /// The cells of a window, ordered by index, as put so far.
+    Result<std::vector<Tile>> cells(LaneId lane, int level, Window window);
 
 private:
     struct Chunk {
@@ -54,6 +56,7 @@ private:
     Statement update_;
     Statement select_;
     Statement greatest_;
+    Statement window_;
 };
 
 } // namespace rankscope::tracing

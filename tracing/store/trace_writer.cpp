@@ -401,6 +401,11 @@ Status TraceWriter::putTileRow(std::span<const Tile> cells)
     return impl_->write([&] { return impl_->tiles.putRow(cells); });
 }
 
+Result<std::vector<Tile>> TraceWriter::tiles(LaneId lane, int level, Window window)
+{
+    return impl_->writeFor<std::vector<Tile>>([&] { return impl_->tiles.cells(lane, level, window); });
+}
+
 Status TraceWriter::putCheckpoint(const CheckpointPart& part)
 {
     return impl_->runBound("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {

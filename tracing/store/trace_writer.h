@@ -61,6 +61,8 @@ public:
     /// All cells of one of the file's rows, 32 neighbours of a lane and level, ordered by index: replaces the row,
     /// which is cheaper than to find out what else it holds. What TileBuilder hands out.
     Status putTileRow(std::span<const Tile> cells);
+    /// Cells of a window, ordered by index, with all that was put, also what is not committed yet.
+    Result<std::vector<Tile>> tiles(LaneId lane, int level, Window window);
 
     Status putCheckpoint(const CheckpointPart& part); ///< inserts or replaces by (rank, step)
     /// By attempt: what is absent here stays as it was; the latest reformedNs counts.

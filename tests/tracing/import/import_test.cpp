@@ -143,6 +143,26 @@ TEST_F(Import, ATimeADayOffIsLeftOutAndCounted)
     EXPECT_EQ(reader.window()->endNs, 195000);
 }
 
+TEST_F(Import, TilesOfALongLaneAreWholeAlthoughTheyAreWrittenInParts)
+{
+    // A span around 70,000 others, more than go into one part: it alone covers the gaps between them.
+    std::string text = R"([{"ph":"X","name":"all","pid":1,"tid":1,"ts":0,"dur":70000000})";
+    for (int i = 0; i < 70'000; ++i)
+        text += R"(,{"ph":"X","name":"one","pid":1,"tid":1,"ts":)" + std::to_string(i * 1000) + R"(,"dur":500})";
+    TraceReader reader = import({ write("t.json", text + "]") });
+    const LaneId host = lane(reader, LaneKind::Host);
+    for (const int level : { 0, 3, kTileLevels - 1 }) {
+        std::int64_t count = 0, busyNs = 0;
+        const std::vector<Tile> tiles = *reader.tiles(host, level, kAll);
+        for (const Tile& tile : tiles) {
+            count += tile.count;
+            busyNs += tile.busyNs;
+        }
+        EXPECT_EQ(count, 70'001) << "level " << level;
+        EXPECT_EQ(busyNs, 70'000'000'000) << "level " << level;
+    }
+}
+
 TEST_F(Import, RanksComeFromNamesWhereFilesDoNotSayAndNeverOverwriteEachOther)
 {
     const std::string events = R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1}])";

@@ -143,6 +143,20 @@ TEST(TileBuilder, ARangeAroundOthersAddsItsOwnTimeOnly)
     EXPECT_EQ(tiles.at(0, 0).longestClass, SpanClass::Host);
 }
 
+TEST(TileBuilder, WhatIsPutOfAClosedLaneStaysAndOtherLanesGoOn)
+{
+    constexpr LaneId kOther{ 2 };
+    Tiles tiles;
+    tiles.builder.add(kLane, { 0, 100 }, SpanClass::Host);
+    tiles.builder.add(kOther, { 0, 100 }, SpanClass::Host);
+    tiles.flush();
+    tiles.builder.close(kLane);
+    tiles.builder.add(kOther, { 50, 300 }, SpanClass::Host);
+    tiles.flush();
+    EXPECT_EQ(tiles.at(0, 0).busyNs, 100);
+    EXPECT_EQ(tiles.stored.at({ kOther, 0, 0 }).busyNs, 300);
+}
+
 TEST(TileBuilder, ALateSpanChangesTilesThatAreNoLongerInMemory)
 {
     Tiles tiles;

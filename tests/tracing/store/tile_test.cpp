@@ -125,6 +125,24 @@ TEST_F(Tiles, AWindowGivesTheCellsThatItTouches)
     EXPECT_TRUE(reader.tiles(lane, 2, kAlways)->empty());
 }
 
+TEST_F(Tiles, TheWriterReadsWhatItPutBeforeItIsCommitted)
+{
+    auto writer = create();
+    const LaneId lane = computeLane(writer);
+    ASSERT_TRUE(writer.begin());
+    std::vector<Tile> row{ mixedTile(1, 30), mixedTile(1, 31) }, growing{ mixedTile(1, 33) };
+    for (Tile* tile : { &row[0], &row[1], &growing[0] })
+        tile->lane = lane;
+    ASSERT_TRUE(writer.putTileRow(row));
+    ASSERT_TRUE(writer.putTiles(growing));
+    const std::int64_t width = tileWidthNs(1);
+    const auto some = writer.tiles(lane, 1, { 31 * width, 34 * width });
+    ASSERT_TRUE(some);
+    expectSame(*some, { row[1], growing[0] });
+    EXPECT_TRUE(writer.tiles(lane, 2, { 0, 34 * width })->empty());
+    ASSERT_TRUE(writer.commit());
+}
+
 TEST_F(Tiles, ALaterCellReplacesTheEarlierAlsoInAnOldRowAndAfterResume)
 {
     LaneId lane{};
