@@ -185,4 +185,22 @@ inline constexpr auto kSaving = [](auto& pack, auto& saving) {
     putSaving(pack, saving);
 };
 
+constexpr auto kPop = [](auto& pack, auto& pop) {
+    for (auto* number : { &pop.ranks, &pop.computeNs, &pop.mostComputeNs, &pop.elapsedNs, &pop.withoutTransferNs })
+        put(pack, *number);
+};
+inline void putPop(Packer& pack, const std::optional<PopTimes>& pop)
+{
+    pack(pop ? 1 : 0);
+    if (pop)
+        kPop(pack, *pop);
+}
+inline void putPop(Unpacker& pack, std::optional<PopTimes>& pop)
+{
+    bool has = false;
+    pack(has);
+    if (has)
+        kPop(pack, pop.emplace());
+}
+
 } // namespace rankscope::tracing

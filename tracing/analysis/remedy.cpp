@@ -210,6 +210,16 @@ std::optional<Prediction> Remedies::withTransfer(Dimension dimension, ledger::Ra
     return of(change);
 }
 
+std::optional<Prediction> Remedies::withoutTransfers() const
+{
+    if (!canReplay_)
+        return std::nullopt;
+    ReplayChange change;
+    for (const ledger::RankInput& rank : input_.ranks)
+        change.transferOfRank[rank.rank] = { 0, 1 };
+    return of(change);
+}
+
 std::optional<Prediction> Remedies::withCores() const
 {
     if (!canReplay_)

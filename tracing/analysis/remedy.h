@@ -51,6 +51,8 @@ public:
     std::optional<Prediction> withoutGaps(ledger::Label label) const;
     /// Transfers take a share of their time only.
     std::optional<Prediction> withTransfer(Dimension dimension, ledger::Ratio kept) const;
+    /// All transfers take no time.
+    std::optional<Prediction> withoutTransfers() const;
     /// Every kernel has a core for each of its threads.
     std::optional<Prediction> withCores() const;
 

@@ -249,6 +249,8 @@ Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& optio
     run.late = std::move(*late);
     run.gpuTime = ledger->source.gpuTime;
     run.savings = ledger->summary.savings;
+    if (!options.window && run.counted == ledger->summary.counted)
+        run.pop = ledger->summary.pop;
     run.savingSteps = ledger->summary.countedSteps;
     return ledger;
 }

@@ -55,6 +55,7 @@ struct RunAnalysis {
     std::vector<diagnosis::Diagnosis> diagnoses; ///< of the whole run: what goes wrong in one place
     std::vector<CheckpointTrouble> checkpointTroubles; ///< checkpoints that could not be written or read
     std::vector<Saving> savings; ///< of the steps that count when nobody asks for others
+    std::optional<PopTimes> pop; ///< of the same steps
     std::int64_t savingSteps = 0; ///< steps that the savings are spread over; 0: the run has none
     std::vector<CollectiveRow> collectives;
     std::vector<KernelRow> kernels;

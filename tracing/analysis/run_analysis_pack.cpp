@@ -66,6 +66,7 @@ template <typename Pack, typename Run> void putFigures(Pack& pack, Run& run)
     putNumbers(pack, run.total);
     putAll(pack, run.late, kLate);
     putAll(pack, run.savings, kSaving);
+    putPop(pack, run.pop);
     put(pack, run.savingSteps);
     putAll(pack, run.collectives, kCollective);
     putAll(pack, run.kernels, kKernel);
@@ -101,6 +102,7 @@ bool unpackFigures(std::string_view text, RunAnalysis& run)
     run.total = read.total;
     run.late = std::move(read.late);
     run.savings = std::move(read.savings);
+    run.pop = read.pop;
     run.savingSteps = read.savingSteps;
     run.collectives = std::move(read.collectives);
     run.kernels = std::move(read.kernels);

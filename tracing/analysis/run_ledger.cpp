@@ -103,6 +103,28 @@ std::vector<std::pair<std::int64_t, std::pair<std::int32_t, std::string>>> culpr
     return sorted;
 }
 
+bool isCompute(Leaf leaf) { return leaf <= Leaf::Optimizer; }
+
+void addPop(RunLedger& run, const Remedies& remedies)
+{
+    const auto network = remedies.withoutTransfers();
+    if (!network)
+        return;
+    const std::optional<RunLedger> counted = run.counted ? onlySteps(run, *run.counted) : run;
+    std::map<std::int32_t, std::int64_t> compute;
+    for (const ledger::LedgerRow& row : counted ? counted->rows : run.rows)
+        compute[row.rank] += isCompute(row.leaf.leaf) ? row.ns : 0;
+    PopTimes pop;
+    pop.ranks = std::ssize(run.ranks);
+    for (const auto& [rank, ns] : compute) {
+        pop.computeNs += ns;
+        pop.mostComputeNs = std::max(pop.mostComputeNs, ns);
+    }
+    pop.elapsedNs = network->baselineNs;
+    pop.withoutTransferNs = network->predictedNs;
+    run.pop = pop;
+}
+
 } // namespace
 
 std::optional<double> RunLedger::capacityFlop() const
@@ -187,6 +209,7 @@ void addSavings(RunLedger& run, const Remedies& remedies)
         wanted[i].prediction = *predictions[i];
         run.savings.push_back(std::move(wanted[i]));
     }
+    addPop(run, remedies);
 }
 
 std::vector<Window> countedStretches(const RunFacts& facts)
@@ -211,8 +234,10 @@ std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
     if (std::ranges::find(chosen, true) == chosen.end())
         return std::nullopt;
     RunLedger part = run;
-    if (run.counted != steps)
+    if (run.counted != steps) {
         part.savings.clear();
+        part.pop.reset();
+    }
     std::erase_if(part.rows,
         [&](const ledger::LedgerRow& row) { return row.step < 0 || !chosen[static_cast<std::size_t>(row.step)]; });
     std::map<LeafKey, ledger::LedgerTotal> totals;
@@ -253,6 +278,7 @@ Result<LedgerRun> computeRunLedger(TraceReader& reader, const RunFacts& facts)
         return run; // savings would be out of date before they are computed
     if (const auto before = kept(reader)) {
         run.summary.savings = before->savings;
+        run.summary.pop = before->pop;
         return run;
     }
     addSavings(run.summary, Remedies(run.source.input, run.result, countedStretches(facts)));

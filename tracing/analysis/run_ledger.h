@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/analysis/ledger/ledger_result.h"
+#include "tracing/analysis/pop.h"
 #include "tracing/analysis/remedy.h"
 #include "tracing/analysis/run_rows.h"
 #include "tracing/analysis/step_series.h"
@@ -44,6 +45,7 @@ struct RunLedger {
     std::optional<StepRange> counted; ///< steps that reports count and savings are about; none: the run has no steps
     std::int64_t countedSteps = 0; ///< how many these are
     std::vector<Saving> savings;
+    std::optional<PopTimes> pop; ///< of the counted steps
     ledger::Goodput goodput;
     std::int64_t orderViolations = 0;
     std::int64_t violationsBeyondError = 0;

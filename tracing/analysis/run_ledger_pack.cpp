@@ -69,6 +69,7 @@ template <typename Pack, typename Run> void putRun(Pack& pack, Run& run)
     putAll(pack, run.rows, kRow);
     putAll(pack, run.totals, kTotal);
     putAll(pack, run.savings, kSaving);
+    putPop(pack, run.pop);
 }
 
 } // namespace

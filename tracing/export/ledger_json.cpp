@@ -1,6 +1,7 @@
 #include "tracing/export/ledger_json.h"
 
 #include "tracing/export/json_writer.h"
+#include "tracing/export/pop_report.h"
 
 #include <algorithm>
 #include <map>
@@ -214,6 +215,7 @@ std::string ledgerJson(const RunLedger& run, LedgerGrouping by)
     json.endArray();
     writeTotals(json, run);
     writeCulprits(json, run);
+    writePop(json, run.pop);
     json.endObject();
     return json.text();
 }

@@ -1,6 +1,7 @@
 #include "tracing/export/ledger_text.h"
 
 #include "tracing/analysis/wording.h"
+#include "tracing/export/pop_report.h"
 #include "tracing/export/text_table.h"
 
 #include <fmt/format.h>
@@ -222,7 +223,7 @@ std::string ledgerText(const RunLedger& run, LedgerGrouping by, std::optional<St
     if (counted && counted->capacityNs == run.capacityNs)
         counted.reset();
     return headText(run, steps, counted.has_value())
-        + (isGrouped ? groupTable(run, by) : LeafTable(run, counted).text()) + notes(run);
+        + (isGrouped ? groupTable(run, by) : LeafTable(run, counted).text()) + notes(run) + popText(run.pop);
 }
 
 } // namespace rankscope::tracing

@@ -2,6 +2,7 @@
 
 #include "tracing/export/json_writer.h"
 #include "tracing/export/leaves.h"
+#include "tracing/export/pop_report.h"
 
 namespace rankscope::tracing {
 
@@ -154,6 +155,7 @@ std::string reportJson(const RunAnalysis& run)
     json.member("schema", 1);
     writeRun(json, run);
     writeRanks(json, run);
+    writePop(json, run.pop);
     writeCollectives(json, run);
     writeKernels(json, run);
     writeFindings(json, run);

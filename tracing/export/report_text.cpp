@@ -2,6 +2,7 @@
 
 #include "tracing/analysis/wording.h"
 #include "tracing/export/leaves.h"
+#include "tracing/export/pop_report.h"
 #include "tracing/export/text_table.h"
 
 #include <fmt/format.h>
@@ -292,8 +293,8 @@ std::string runLine(const RunAnalysis& run)
 std::string reportText(const RunAnalysis& run)
 {
     std::string text = runLine(run) + "\n\n" + headlineText(run);
-    for (const std::string& section :
-        { rankTable(run), stepText(run), collectiveTableText(run), kernelTableText(run), findingLines(run) }) {
+    for (const std::string& section : { rankTable(run), popText(run.pop), stepText(run), collectiveTableText(run),
+             kernelTableText(run), findingLines(run) }) {
         if (!section.empty())
             text += "\n" + section;
     }

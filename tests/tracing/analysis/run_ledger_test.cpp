@@ -113,6 +113,21 @@ TEST_F(RunLedgerOfAFile, CapacityInFlopIsPeakTimesTime)
     EXPECT_DOUBLE_EQ(*run.flopOf(1, 100 * kMs), 0.1e9);
 }
 
+TEST_F(RunLedgerOfAFile, PopEfficienciesMultiplyToMeanComputeOverTime)
+{
+    // Both steps: compute 120 and 160 of 200 ms; without the transfers of 10 ms a step 180 ms remain.
+    auto reader = TraceReader::open(twoSteps());
+    const RunLedger run = ledgerOf(*reader);
+    ASSERT_TRUE(run.pop);
+    EXPECT_DOUBLE_EQ(run.pop->loadBalance(), 140. / 160);
+    EXPECT_DOUBLE_EQ(run.pop->communication(), 160. / 200);
+    EXPECT_DOUBLE_EQ(run.pop->transfer(), 180. / 200);
+    EXPECT_DOUBLE_EQ(run.pop->serialisation(), 160. / 180);
+    EXPECT_DOUBLE_EQ(run.pop->parallel(), 140. / 200);
+    EXPECT_EQ(unpacked(packed(run))->pop, run.pop);
+    EXPECT_FALSE(onlySteps(run, { 0, 0 })->pop == run.pop);
+}
+
 TEST_F(RunLedgerOfAFile, FixingTheSlowRankSavesWhatTheOthersWait)
 {
     // Rank 1 computes as long as rank 0: 60 of 80 ms in each of two steps.
