@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/bf16.h"
 #include "kernels/cost.h"
 
 #include <cstdint>
@@ -13,16 +14,18 @@ struct AttentionShape {
 
 /// Causal pairs only: each of the T (T + 1) / 2 pairs of a query and a key costs 2 D for the score and 2 D for the sum
 /// over values. The softmax is not counted (Dao et al. 2022, 2023 count alike, with T^2 / 2 pairs).
-inline KernelCost attentionForwardCost(const AttentionShape& s)
+/// `outputBytes` is an element's of out.
+inline KernelCost attentionForwardCost(const AttentionShape& s, int outputBytes = 4)
 {
     const double heads = static_cast<double>(s.B * s.H), T = static_cast<double>(s.T), D = static_cast<double>(s.D);
-    return { 4 * heads * D * T * (T + 1) / 2, 4 * heads * T * (4 * D + 1) };
+    return { 4 * heads * D * T * (T + 1) / 2, heads * T * ((12 + outputBytes) * D + 4) };
 }
 /// Twice the forward pass: gradients of both products. The scores that the kernel computes again are not counted.
-inline KernelCost attentionBackwardCost(const AttentionShape& s)
+/// `outputBytes` is an element's of out and of dqkv.
+inline KernelCost attentionBackwardCost(const AttentionShape& s, int outputBytes = 4)
 {
     const double heads = static_cast<double>(s.B * s.H), T = static_cast<double>(s.T), D = static_cast<double>(s.D);
-    return { 8 * heads * D * T * (T + 1) / 2, 4 * heads * T * (8 * D + 1) };
+    return { 8 * heads * D * T * (T + 1) / 2, heads * T * ((16 + 4 * outputBytes) * D + 4) };
 }
 
 namespace cpu {
@@ -31,9 +34,13 @@ namespace cpu {
 /// Keeps logSumExp (B, H, T) of the scaled scores, from which the backward pass rebuilds the softmax (Dao et al. 2022):
 /// memory grows with T, not T^2.
 void attentionForward(float* out, float* logSumExp, const float* qkv, const AttentionShape& shape);
+/// Rounded, for the products that read it.
+void attentionForward(Bf16* out, float* logSumExp, const float* qkv, const AttentionShape& shape);
 
 /// Overwrites dqkv (B, T, 3, H, D) with the gradient for dout (B, T, H, D).
 void attentionBackward(float* dqkv, const float* dout, const float* out, const float* qkv, const float* logSumExp,
+    const AttentionShape& shape);
+void attentionBackward(Bf16* dqkv, const float* dout, const Bf16* out, const float* qkv, const float* logSumExp,
     const AttentionShape& shape);
 } // namespace cpu
 namespace reference {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/bf16.h"
 #include "kernels/cost.h"
 
 #include <cstdint>
@@ -12,11 +13,11 @@ inline KernelCost softmaxCrossEntropyForwardCost(std::int64_t N, std::int64_t V)
     const double n = static_cast<double>(N), v = static_cast<double>(V);
     return { 4 * n * v, 4 * n * v + 12 * n };
 }
-/// 3 a logit: difference, exp, scale.
-inline KernelCost softmaxCrossEntropyBackwardCost(std::int64_t N, std::int64_t V)
+/// 3 a logit: difference, exp, scale. `outputBytes` is an element's of the gradient.
+inline KernelCost softmaxCrossEntropyBackwardCost(std::int64_t N, std::int64_t V, int outputBytes = 4)
 {
     const double n = static_cast<double>(N), v = static_cast<double>(V);
-    return { 3 * n * v, 8 * n * v + 8 * n };
+    return { 3 * n * v, (4 + outputBytes) * n * v + 8 * n };
 }
 
 namespace cpu {
@@ -27,6 +28,9 @@ void softmaxCrossEntropyForward(
 /// dlogits (N, V) = scale (exp(logits - logSumExp) - one-hot of the target). dlogits may be logits; with logSumExp over
 /// the whole vocabulary the exponential is the softmax of a part.
 void softmaxCrossEntropyBackward(float* dlogits, const float* logits, const float* logSumExp,
+    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V);
+/// Rounded, where only products read it.
+void softmaxCrossEntropyBackward(Bf16* dlogits, const float* logits, const float* logSumExp,
     const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V);
 } // namespace cpu
 namespace reference {

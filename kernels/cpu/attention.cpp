@@ -120,27 +120,38 @@ RS_SIMD_CLONES void softmaxBackwardRow(
     std::fill(dp + visible, dp + keys, 0.0F);
 }
 
-RS_SIMD_CLONES void writeRow(float* y, const float* x, float factor, std::int64_t n)
+template <typename Out> RS_SIMD_BODY void writeRowBody(Out* y, const float* x, float factor, std::int64_t n)
 {
 #pragma omp simd
     for (std::int64_t i = 0; i < n; ++i)
-        y[i] = factor * x[i];
+        store(y[i], factor * x[i]);
 }
+RS_SIMD_CLONES void writeRow(float* y, const float* x, float factor, std::int64_t n) { writeRowBody(y, x, factor, n); }
+RS_SIMD_CLONES void writeRow(Bf16* y, const float* x, float factor, std::int64_t n) { writeRowBody(y, x, factor, n); }
 
 // delta (T) = the inner products of the rows of dy and out.
-RS_SIMD_CLONES void innerProducts(float* delta, const float* dy, const float* out, const Head& head)
+template <typename Out>
+RS_SIMD_BODY void innerProductsBody(float* delta, const float* dy, const Out* out, const Head& head)
 {
     const std::int64_t D = head.D;
     for (std::int64_t t = 0; t < head.T; ++t, dy += head.outRow, out += head.outRow) {
         float sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (std::int64_t d = 0; d < D; ++d)
-            sum += dy[d] * out[d];
+            sum += dy[d] * load(out[d]);
         delta[t] = sum;
     }
 }
+RS_SIMD_CLONES void innerProducts(float* delta, const float* dy, const float* out, const Head& head)
+{
+    innerProductsBody(delta, dy, out, head);
+}
+RS_SIMD_CLONES void innerProducts(float* delta, const float* dy, const Bf16* out, const Head& head)
+{
+    innerProductsBody(delta, dy, out, head);
+}
 
-void forwardHead(float* out, float* logSumExp, const float* qkv, const Head& head)
+template <typename Out> void forwardHead(Out* out, float* logSumExp, const float* qkv, const Head& head)
 {
     const std::int64_t D = head.paddedD, T = head.paddedT;
     Scratch scratch(4 * head.cells() + kQueryBlock * (T + D));
@@ -206,8 +217,9 @@ void backwardBlock(const BackwardBuffers& w, const float* logSumExp, std::int64_
     multiplyTile({ w.dv, D, w.scores, 1, keys, dy, D, keys, D, kQueryBlock, true });
 }
 
+template <typename Out>
 void backwardHead(
-    float* dqkv, const float* dout, const float* out, const float* qkv, const float* logSumExp, const Head& head)
+    Out* dqkv, const float* dout, const Out* out, const float* qkv, const float* logSumExp, const Head& head)
 {
     Scratch scratch(BackwardBuffers::floats(head));
     const BackwardBuffers w(scratch, head);
@@ -226,15 +238,13 @@ void backwardHead(
             writeRow(dqkv + (first + r) * head.qkvRow, w.dq + r * head.paddedD, head.scale, head.D);
     }
     for (std::int64_t t = 0; t < head.T; ++t) {
-        float* row = dqkv + t * head.qkvRow;
+        Out* row = dqkv + t * head.qkvRow;
         writeRow(row + head.valueOffset, w.dk + t * head.paddedD, 1, head.D); // q was scaled, so dk is too
         writeRow(row + 2 * head.valueOffset, w.dv + t * head.paddedD, 1, head.D);
     }
 }
 
-} // namespace
-
-void attentionForward(float* out, float* logSumExp, const float* qkv, const AttentionShape& shape)
+template <typename Out> void forwardHeads(Out* out, float* logSumExp, const float* qkv, const AttentionShape& shape)
 {
     parallelRanges(shape.B * shape.H, 2, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t index = begin; index < end; ++index) {
@@ -244,8 +254,9 @@ void attentionForward(float* out, float* logSumExp, const float* qkv, const Atte
     });
 }
 
-void attentionBackward(float* dqkv, const float* dout, const float* out, const float* qkv, const float* logSumExp,
-    const AttentionShape& shape)
+template <typename Out>
+void backwardHeads(
+    Out* dqkv, const float* dout, const Out* out, const float* qkv, const float* logSumExp, const AttentionShape& shape)
 {
     parallelRanges(shape.B * shape.H, 2, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t index = begin; index < end; ++index) {
@@ -254,6 +265,30 @@ void attentionBackward(float* dqkv, const float* dout, const float* out, const f
                 logSumExp + head.statOffset, head);
         }
     });
+}
+
+} // namespace
+
+void attentionForward(float* out, float* logSumExp, const float* qkv, const AttentionShape& shape)
+{
+    forwardHeads(out, logSumExp, qkv, shape);
+}
+
+void attentionForward(Bf16* out, float* logSumExp, const float* qkv, const AttentionShape& shape)
+{
+    forwardHeads(out, logSumExp, qkv, shape);
+}
+
+void attentionBackward(float* dqkv, const float* dout, const float* out, const float* qkv, const float* logSumExp,
+    const AttentionShape& shape)
+{
+    backwardHeads(dqkv, dout, out, qkv, logSumExp, shape);
+}
+
+void attentionBackward(Bf16* dqkv, const float* dout, const Bf16* out, const float* qkv, const float* logSumExp,
+    const AttentionShape& shape)
+{
+    backwardHeads(dqkv, dout, out, qkv, logSumExp, shape);
 }
 
 } // namespace rankscope::kernels::cpu

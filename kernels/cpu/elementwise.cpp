@@ -24,22 +24,41 @@ RS_SIMD_CLONES void scaleRange(float* x, float factor, std::int64_t n)
 }
 
 // Four rows at a time: a quarter of the loads and stores of the sums.
-RS_SIMD_CLONES void sumColumns(
-    float* dbias, const float* dy, std::int64_t N, std::int64_t C, std::int64_t begin, std::int64_t end)
+template <typename In>
+RS_SIMD_BODY void sumColumnsBody(
+    float* dbias, const In* dy, std::int64_t N, std::int64_t C, std::int64_t begin, std::int64_t end)
 {
     std::int64_t n = 0;
     for (; n + 4 <= N; n += 4) {
-        const float* row = dy + n * C;
+        const In* row = dy + n * C;
 #pragma omp simd
         for (std::int64_t c = begin; c < end; ++c)
-            dbias[c] += (row[c] + row[C + c]) + (row[2 * C + c] + row[3 * C + c]);
+            dbias[c] += (load(row[c]) + load(row[C + c])) + (load(row[2 * C + c]) + load(row[3 * C + c]));
     }
     for (; n < N; ++n) {
-        const float* row = dy + n * C;
+        const In* row = dy + n * C;
 #pragma omp simd
         for (std::int64_t c = begin; c < end; ++c)
-            dbias[c] += row[c];
+            dbias[c] += load(row[c]);
     }
+}
+
+RS_SIMD_CLONES void sumColumns(
+    float* dbias, const float* dy, std::int64_t N, std::int64_t C, std::int64_t begin, std::int64_t end)
+{
+    sumColumnsBody(dbias, dy, N, C, begin, end);
+}
+RS_SIMD_CLONES void sumColumns(
+    float* dbias, const Bf16* dy, std::int64_t N, std::int64_t C, std::int64_t begin, std::int64_t end)
+{
+    sumColumnsBody(dbias, dy, N, C, begin, end);
+}
+
+template <typename In> void sumColumnsInParts(float* dbias, const In* dy, std::int64_t N, std::int64_t C)
+{
+    // Threads divide the columns, so that the order of the sum is that of the rows.
+    parallelRanges(C, kElementGrain / N + 1,
+        [=](std::int64_t begin, std::int64_t end, int) { sumColumns(dbias, dy, N, C, begin, end); });
 }
 
 } // namespace
@@ -68,11 +87,8 @@ void scale(float* x, float factor, std::int64_t n)
         [=](std::int64_t begin, std::int64_t end, int) { scaleRange(x + begin, factor, end - begin); });
 }
 
-void biasBackward(float* dbias, const float* dy, std::int64_t N, std::int64_t C)
-{
-    // Threads divide the columns, so that the order of the sum is that of the rows.
-    parallelRanges(C, kElementGrain / N + 1,
-        [=](std::int64_t begin, std::int64_t end, int) { sumColumns(dbias, dy, N, C, begin, end); });
-}
+void biasBackward(float* dbias, const float* dy, std::int64_t N, std::int64_t C) { sumColumnsInParts(dbias, dy, N, C); }
+
+void biasBackward(float* dbias, const Bf16* dy, std::int64_t N, std::int64_t C) { sumColumnsInParts(dbias, dy, N, C); }
 
 } // namespace rankscope::kernels::cpu

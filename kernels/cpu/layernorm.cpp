@@ -10,8 +10,9 @@ namespace rankscope::kernels::cpu {
 
 namespace {
 
-RS_SIMD_CLONES void forwardRows(float* y, float* mean, float* rstd, const float* x, const float* gain,
-    const float* bias, std::int64_t N, std::int64_t C)
+template <typename Out>
+RS_SIMD_BODY void forwardBody(Out* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
+    std::int64_t N, std::int64_t C)
 {
     for (std::int64_t n = 0; n < N; ++n, x += C, y += C) {
         float sum = 0, squares = 0;
@@ -25,10 +26,21 @@ RS_SIMD_CLONES void forwardRows(float* y, float* mean, float* rstd, const float*
         const float r = 1.0F / std::sqrt(squares / static_cast<float>(C) + kLayernormEpsilon);
 #pragma omp simd
         for (std::int64_t c = 0; c < C; ++c)
-            y[c] = (x[c] - m) * r * gain[c] + bias[c];
+            store(y[c], (x[c] - m) * r * gain[c] + bias[c]);
         mean[n] = m;
         rstd[n] = r;
     }
+}
+
+RS_SIMD_CLONES void forwardRows(float* y, float* mean, float* rstd, const float* x, const float* gain,
+    const float* bias, std::int64_t N, std::int64_t C)
+{
+    forwardBody(y, mean, rstd, x, gain, bias, N, C);
+}
+RS_SIMD_CLONES void forwardRows(Bf16* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
+    std::int64_t N, std::int64_t C)
+{
+    forwardBody(y, mean, rstd, x, gain, bias, N, C);
 }
 
 RS_SIMD_CLONES void backwardRows(float* dx, float* dgain, float* dbias, const float* dy, const float* x,
@@ -54,14 +66,27 @@ RS_SIMD_CLONES void backwardRows(float* dx, float* dgain, float* dbias, const fl
     }
 }
 
-} // namespace
-
-void layernormForward(float* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
+template <typename Out>
+void forwardParts(Out* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
     std::int64_t N, std::int64_t C)
 {
     parallelRanges(N, kElementGrain / C + 1, [=](std::int64_t begin, std::int64_t end, int) {
         forwardRows(y + begin * C, mean + begin, rstd + begin, x + begin * C, gain, bias, end - begin, C);
     });
+}
+
+} // namespace
+
+void layernormForward(float* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
+    std::int64_t N, std::int64_t C)
+{
+    forwardParts(y, mean, rstd, x, gain, bias, N, C);
+}
+
+void layernormForward(Bf16* y, float* mean, float* rstd, const float* x, const float* gain, const float* bias,
+    std::int64_t N, std::int64_t C)
+{
+    forwardParts(y, mean, rstd, x, gain, bias, N, C);
 }
 
 void layernormBackward(float* dx, float* dgain, float* dbias, const float* dy, const float* x, const float* mean,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/bf16.h"
+
 #include <bit>
 #include <cstdint>
 
@@ -11,7 +13,16 @@
 #define RS_SIMD_CLONES
 #endif
 
+/// Takes the shape of whoever calls it: a body that several RS_SIMD_CLONES share.
+#define RS_SIMD_BODY [[gnu::always_inline]] inline
+
 namespace rankscope::kernels::cpu {
+
+/// A result in the numbers that its reader takes.
+inline void store(float& y, float x) { y = x; }
+inline void store(Bf16& y, float x) { y = Bf16::of(x); }
+inline float load(float x) { return x; }
+inline float load(Bf16 x) { return x.toFloat(); }
 
 /// e^x within 2e-7 relative for x in [-87, 88], outside as at the nearer end. A polynomial of degree 7 (Cephes expf)
 /// after taking off multiples of ln 2; no branch, so that loops over it become vector code.

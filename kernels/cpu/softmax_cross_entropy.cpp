@@ -27,17 +27,41 @@ RS_SIMD_CLONES void forwardRows(
     }
 }
 
-RS_SIMD_CLONES void backwardRows(float* dlogits, const float* logits, const float* logSumExp,
-    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V)
+template <typename Out>
+RS_SIMD_BODY void backwardBody(Out* dlogits, const float* logits, const float* logSumExp, const std::int32_t* targets,
+    float scale, std::int64_t N, std::int64_t V)
 {
     for (std::int64_t n = 0; n < N; ++n, logits += V, dlogits += V) {
         const float lse = logSumExp[n];
+        const bool here = isHere(targets[n], V);
+        const float atTarget = here ? scale * fastExp(logits[targets[n]] - lse) - scale : 0; // dlogits may be logits
 #pragma omp simd
         for (std::int64_t v = 0; v < V; ++v)
-            dlogits[v] = scale * fastExp(logits[v] - lse);
-        if (isHere(targets[n], V))
-            dlogits[targets[n]] -= scale;
+            store(dlogits[v], scale * fastExp(logits[v] - lse));
+        if (here)
+            store(dlogits[targets[n]], atTarget);
     }
+}
+
+RS_SIMD_CLONES void backwardRows(float* dlogits, const float* logits, const float* logSumExp,
+    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V)
+{
+    backwardBody(dlogits, logits, logSumExp, targets, scale, N, V);
+}
+RS_SIMD_CLONES void backwardRows(Bf16* dlogits, const float* logits, const float* logSumExp,
+    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V)
+{
+    backwardBody(dlogits, logits, logSumExp, targets, scale, N, V);
+}
+
+template <typename Out>
+void backwardParts(Out* dlogits, const float* logits, const float* logSumExp, const std::int32_t* targets, float scale,
+    std::int64_t N, std::int64_t V)
+{
+    parallelRanges(N, kElementGrain / V + 1, [=](std::int64_t begin, std::int64_t end, int) {
+        backwardRows(
+            dlogits + begin * V, logits + begin * V, logSumExp + begin, targets + begin, scale, end - begin, V);
+    });
 }
 
 } // namespace
@@ -53,10 +77,13 @@ void softmaxCrossEntropyForward(
 void softmaxCrossEntropyBackward(float* dlogits, const float* logits, const float* logSumExp,
     const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V)
 {
-    parallelRanges(N, kElementGrain / V + 1, [=](std::int64_t begin, std::int64_t end, int) {
-        backwardRows(
-            dlogits + begin * V, logits + begin * V, logSumExp + begin, targets + begin, scale, end - begin, V);
-    });
+    backwardParts(dlogits, logits, logSumExp, targets, scale, N, V);
+}
+
+void softmaxCrossEntropyBackward(Bf16* dlogits, const float* logits, const float* logSumExp,
+    const std::int32_t* targets, float scale, std::int64_t N, std::int64_t V)
+{
+    backwardParts(dlogits, logits, logSumExp, targets, scale, N, V);
 }
 
 } // namespace rankscope::kernels::cpu

@@ -57,6 +57,23 @@ TEST_P(AttentionShapes, CpuAgreesWithTheReference)
     test::expectClose(fastGradient, judgeGradient, 2e-5);
 }
 
+TEST_P(AttentionShapes, RoundedIsWhatTheFullOneRoundsTo)
+{
+    const AttentionShape s = GetParam();
+    const std::int64_t out = s.B * s.T * s.H * s.D;
+    const auto qkv = test::randomValues<float>(3 * out, 1), dout = test::randomValues<float>(out, 2);
+    std::vector<float> full(dout.size()), lse(static_cast<std::size_t>(s.B * s.H * s.T)), gradient(qkv.size());
+    std::vector<Bf16> rounded(full.size()), roundedGradient(qkv.size());
+    cpu::attentionForward(full.data(), lse.data(), qkv.data(), s);
+    cpu::attentionForward(rounded.data(), lse.data(), qkv.data(), s);
+    test::expectRounded(rounded, full);
+    // Backward reads the rounded output.
+    std::ranges::transform(rounded, full.begin(), [](Bf16 value) { return value.toFloat(); });
+    cpu::attentionBackward(gradient.data(), dout.data(), full.data(), qkv.data(), lse.data(), s);
+    cpu::attentionBackward(roundedGradient.data(), dout.data(), rounded.data(), qkv.data(), lse.data(), s);
+    test::expectRounded(roundedGradient, gradient);
+}
+
 INSTANTIATE_TEST_SUITE_P(OddSizes, AttentionShapes,
     testing::Values(AttentionShape{ .B = 1, .T = 1, .H = 1, .D = 1 }, AttentionShape{ .B = 2, .T = 33, .H = 3, .D = 5 },
         AttentionShape{ .B = 1, .T = 32, .H = 2, .D = 16 }, AttentionShape{ .B = 3, .T = 100, .H = 2, .D = 17 },

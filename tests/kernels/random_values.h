@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/bf16.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -44,6 +46,13 @@ inline void expectClose(const std::vector<float>& actual, const std::vector<floa
         }
     }
     EXPECT_LE(worst, bound) << "at " << where << ": " << actual[where] << " instead of " << expected[where];
+}
+
+inline void expectRounded(const std::vector<Bf16>& rounded, const std::vector<float>& full)
+{
+    ASSERT_EQ(rounded.size(), full.size());
+    for (std::size_t i = 0; i < full.size(); ++i)
+        ASSERT_EQ(rounded[i].bits, Bf16::of(full[i]).bits) << "at " << i << ", of " << full[i];
 }
 
 } // namespace rankscope::kernels::test

@@ -24,6 +24,8 @@ const std::vector<Size> kSizes{ { 1, 1 }, { 7, 13 }, { 65, 33 }, { 301, 129 } };
 
 Values zeros(std::int64_t n) { return Values(static_cast<std::size_t>(n)); }
 
+std::vector<Bf16> halves(const Values& values) { return std::vector<Bf16>(values.size()); }
+
 } // namespace
 
 TEST(FastExp, IsWithinTwoTenMillionthsOverItsRange)
@@ -193,6 +195,42 @@ TEST(Elementwise, AgreesWithTheReferenceOnOddSizes)
         cpu::clear(y.data(), N * C);
         EXPECT_EQ(y, zeros(N * C));
     }
+}
+
+TEST(RoundedRows, AreWhatTheFullOnesRoundTo)
+{
+    using test::expectRounded;
+    constexpr std::int64_t N = 301, C = 129;
+    const auto x = randomValues<float>(N * C, 1), dy = randomValues<float>(N * C, 2);
+    const auto gain = randomValues<float>(C, 3), bias = randomValues<float>(C, 4);
+    const auto targets = randomTokens(N, static_cast<std::int32_t>(C), 5);
+    Values y = zeros(N * C), mean = zeros(N), rstd = zeros(N), lse = zeros(N);
+    auto rounded = halves(y);
+    cpu::geluForward(y.data(), x.data(), N * C);
+    cpu::geluForward(rounded.data(), x.data(), N * C);
+    expectRounded(rounded, y);
+    cpu::geluBackward(y.data(), dy.data(), x.data(), N * C);
+    cpu::geluBackward(rounded.data(), dy.data(), x.data(), N * C);
+    expectRounded(rounded, y);
+    cpu::layernormForward(y.data(), mean.data(), rstd.data(), x.data(), gain.data(), bias.data(), N, C);
+    cpu::layernormForward(rounded.data(), mean.data(), rstd.data(), x.data(), gain.data(), bias.data(), N, C);
+    expectRounded(rounded, y);
+    cpu::softmaxCrossEntropyBackward(y.data(), x.data(), lse.data(), targets.data(), 0.5F, N, C);
+    cpu::softmaxCrossEntropyBackward(rounded.data(), x.data(), lse.data(), targets.data(), 0.5F, N, C);
+    expectRounded(rounded, y);
+}
+
+TEST(RoundedRows, SumUpToTheBiasGradientOfWhatTheyStandFor)
+{
+    constexpr std::int64_t N = 301, C = 129;
+    auto dy = randomValues<float>(N * C, 1);
+    std::vector<Bf16> rounded = halves(dy);
+    cpu::roundToBf16(rounded.data(), dy.data(), N * C);
+    std::ranges::transform(rounded, dy.begin(), [](Bf16 value) { return value.toFloat(); });
+    auto bias = randomValues<float>(C, 3), judge = bias;
+    cpu::biasBackward(bias.data(), rounded.data(), N, C);
+    cpu::biasBackward(judge.data(), dy.data(), N, C);
+    EXPECT_EQ(bias, judge) << "the same sums in the same order";
 }
 
 } // namespace rankscope::kernels
