@@ -12,12 +12,14 @@ namespace rankscope::backend {
 class AttentionBlock {
 public:
     struct Saved {
-        Saved(const GptConfig& config, const TensorPart& part, int sequences, bool defersWeights);
+        Saved(const GptConfig& config, const TensorPart& part, int sequences, Numbers numbers, bool defersWeights);
         Norm::Saved norm;
         Buffer qkv; ///< (B, T, 3, H, D), with this rank's heads only
-        Buffer mixed; ///< (B, T, H, D), the heads' outputs
+        ProductInput mixed; ///< (B, T, H, D), the heads' outputs
         Buffer logSumExp; ///< (B, H, T)
-        Buffer dout, dqkv; ///< (N, C) and as qkv: gradients that those of deferred weights need, else empty
+        // Gradients that those of deferred weights need, else empty.
+        Buffer dout; ///< (N, C)
+        ProductInput dqkv; ///< as qkv
     };
 
     AttentionBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
@@ -33,7 +35,7 @@ public:
 
 private:
     void mixForward(KernelRunner& runner, Saved& saved) const;
-    void mixBackward(KernelRunner& runner, const Saved& saved, float* dqkv, const float* dmixed) const;
+    void mixBackward(KernelRunner& runner, const Saved& saved, ProductInput& dqkv, const float* dmixed) const;
 
     TensorSplit split_;
     std::int64_t sequences_, tokens_, width_;

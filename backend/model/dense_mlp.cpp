@@ -6,7 +6,9 @@ namespace rankscope::backend {
 
 DenseMlp::DenseMlp(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
     const std::string& layer, int sequences)
-    : rows_(static_cast<std::int64_t>(rowCount(config, sequences)))
+    : numbers_(runner.numbers())
+    , rows_(static_cast<std::int64_t>(rowCount(config, sequences)))
+    , width_(config.width)
     , inner_(4 * config.width / part.parts)
     , down_(store, runner,
           { .parameter = layer + ".mlp.down",
@@ -31,13 +33,13 @@ FeedForward::Saved DenseMlp::save(bool defersWeights) const
 {
     const auto inside = static_cast<std::size_t>(rows_ * inner_);
     return { .before = Buffer(inside),
-        .after = Buffer(inside),
-        .dbefore = Buffer(defersWeights ? inside : 0),
+        .after = ProductInput(numbers_, inside),
+        .dbefore = ProductInput(numbers_, defersWeights ? inside : 0),
         .defersWeights = defersWeights,
         .routing = {} };
 }
 
-void DenseMlp::up(KernelRunner& runner, Saved& saved, const float* x, Workspace&) const
+void DenseMlp::up(KernelRunner& runner, Saved& saved, const Operand& x, Workspace&) const
 {
     up_.forward(runner, saved.before.data(), x, rows_);
 }
@@ -45,30 +47,37 @@ void DenseMlp::up(KernelRunner& runner, Saved& saved, const float* x, Workspace&
 void DenseMlp::activate(KernelRunner& runner, Saved& saved) const
 {
     const std::int64_t inside = rows_ * inner_;
-    runner.run(geluName_, kernels::geluForwardCost(inside), rows_,
-        [&] { kernels::cpu::geluForward(saved.after.data(), saved.before.data(), inside); });
+    saved.after.write([&](auto* after) {
+        runner.run(geluName_, kernels::geluForwardCost(inside, saved.after.bytes()), rows_,
+            [&] { kernels::cpu::geluForward(after, saved.before.data(), inside); });
+    });
 }
 
 void DenseMlp::down(KernelRunner& runner, Saved& saved, float* y, bool accumulates, Workspace&) const
 {
-    down_.forward(runner, y, saved.after.data(), rows_, accumulates);
+    down_.forward(runner, y, saved.after.operand(), rows_, accumulates);
 }
 
-void DenseMlp::backward(KernelRunner& runner, Saved& saved, float* dx, const float* dout, Workspace& workspace) const
+void DenseMlp::backward(KernelRunner& runner, Saved& saved, float* dx, Operand& dout, Workspace& workspace) const
 {
     const std::int64_t inside = rows_ * inner_;
-    float* wide = saved.defersWeights ? saved.dbefore.data() : workspace.wide.data();
-    down_.inputGradient(runner, wide, dout, rows_);
-    runner.run(geluName_, kernels::geluBackwardCost(inside), rows_,
-        [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), inside); });
-    up_.inputGradient(runner, dx, wide, rows_);
+    ProductInput& dbefore = saved.defersWeights ? saved.dbefore : workspace.wide;
+    float* dafter = dbefore.unrounded(workspace.unrounded);
+    dout = runner.operand(workspace.rounded, dout.full, rows_ * width_);
+    down_.inputGradient(runner, dafter, dout, rows_);
+    dbefore.write([&](auto* written) {
+        runner.run(geluName_, kernels::geluBackwardCost(inside, dbefore.bytes()), rows_,
+            [&] { kernels::cpu::geluBackward(written, dafter, saved.before.data(), inside); });
+    });
+    up_.inputGradient(runner, dx, dbefore.operand(), rows_);
 }
 
 void DenseMlp::addGradients(
-    KernelRunner& runner, const Saved& saved, const float* x, const float* dout, const Workspace& workspace) const
+    KernelRunner& runner, const Saved& saved, const Operand& x, const Operand& dout, const Workspace& workspace) const
 {
-    down_.addGradients(runner, dout, saved.after.data(), rows_);
-    up_.addGradients(runner, saved.defersWeights ? saved.dbefore.data() : workspace.wide.data(), x, rows_);
+    const ProductInput& dbefore = saved.defersWeights ? saved.dbefore : workspace.wide;
+    down_.addGradients(runner, dout, saved.after.operand(), rows_);
+    up_.addGradients(runner, dbefore.operand(), x, rows_);
 }
 
 } // namespace rankscope::backend

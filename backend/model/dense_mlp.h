@@ -14,17 +14,17 @@ public:
         const std::string& layer, int sequences);
 
     Saved save(bool defersWeights) const override;
-    void up(KernelRunner& runner, Saved& saved, const float* x, Workspace& workspace) const override;
+    void up(KernelRunner& runner, Saved& saved, const Operand& x, Workspace& workspace) const override;
     void activate(KernelRunner& runner, Saved& saved) const override;
     void down(KernelRunner& runner, Saved& saved, float* y, bool accumulates, Workspace& workspace) const override;
     void recomputeDown(KernelRunner&, Saved&, Workspace&) const override { }
-    void backward(
-        KernelRunner& runner, Saved& saved, float* dx, const float* dout, Workspace& workspace) const override;
-    void addGradients(KernelRunner& runner, const Saved& saved, const float* x, const float* dout,
+    void backward(KernelRunner& runner, Saved& saved, float* dx, Operand& dout, Workspace& workspace) const override;
+    void addGradients(KernelRunner& runner, const Saved& saved, const Operand& x, const Operand& dout,
         const Workspace& workspace) const override;
 
 private:
-    std::int64_t rows_, inner_; ///< inner: four widths, this rank's part
+    Numbers numbers_;
+    std::int64_t rows_, width_, inner_; ///< inner: four widths, this rank's part
     // In the order in which backward finishes them.
     Linear down_, up_;
     tracing::LocalName geluName_;

@@ -34,7 +34,8 @@ TensorPart withoutSequence(TensorPart part)
 
 ExpertMlp::ExpertMlp(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
     const ExpertPart& experts, const std::string& layer, int sequences)
-    : part_(part)
+    : numbers_(runner.numbers())
+    , part_(part)
     , of_(experts)
     , rows_(static_cast<std::int64_t>(rowCount(config, sequences)))
     , sequence_(config.sequence)
@@ -78,7 +79,11 @@ ExpertMlp::ExpertMlp(ParameterStore& store, KernelRunner& runner, const GptConfi
 FeedForward::Saved ExpertMlp::save(bool defersWeights) const
 {
     const auto routes = static_cast<std::size_t>(rows_ * experts_);
-    Saved saved{ .before = {}, .after = {}, .dbefore = {}, .defersWeights = defersWeights, .routing = {} };
+    Saved saved{ .before = {},
+        .after = ProductInput(numbers_, 0),
+        .dbefore = ProductInput(numbers_, 0),
+        .defersWeights = defersWeights,
+        .routing = {} };
     saved.routing.probabilities = Buffer(routes);
     saved.routing.chosen.resize(static_cast<std::size_t>(rows_ * topK_));
     saved.routing.dlogits = Buffer(defersWeights ? routes : 0);
@@ -102,7 +107,7 @@ template <typename Body> void ExpertMlp::eachExpert(const Routing& routing, cons
 void ExpertMlp::route(KernelRunner& runner, Routing& routing, const float* x) const
 {
     float* probabilities = routing.probabilities.data();
-    router_.forward(runner, probabilities, x, rows_);
+    router_.forward(runner, probabilities, { x, nullptr }, rows_);
     runner.run(names_.route, kernels::routeCost(shape()), { rows_, part_.parts }, [&] {
         kernels::cpu::routeForward(probabilities, routing.chosen.data(), probabilities, shape());
         if (const auto hot = runner.hotExpert())
@@ -175,30 +180,33 @@ ExchangeWait ExpertMlp::startFromExperts(KernelRunner& runner, const Routing& ro
     return exchange(runner, routing, packed, leaving, false, name);
 }
 
-void ExpertMlp::up(KernelRunner& runner, Saved& saved, const float* x, Workspace& workspace) const
+void ExpertMlp::up(KernelRunner& runner, Saved& saved, const Operand& x, Workspace& workspace) const
 {
     Routing& routing = saved.routing;
-    route(runner, routing, x);
+    route(runner, routing, x.full);
     exchangeCounts(runner, routing);
     const auto sent = static_cast<std::int64_t>(routing.rows.size()), rows = routing.arrivals();
     float* input = grown(routing.input, static_cast<std::size_t>(rows * width_));
     float* packed = of_.parts == 1 ? input : grown(workspace.packed, static_cast<std::size_t>(sent * width_));
     runner.run(names_.take, kernels::takeRowsCost(sent, width_), sent,
-        [&] { kernels::cpu::takeRows(packed, x, routing.rows.data(), sent, width_); });
+        [&] { kernels::cpu::takeRows(packed, x.full, routing.rows.data(), sent, width_); });
     toExperts(runner, routing, input, packed, workspace, "dispatch");
     float* before = grown(saved.before, static_cast<std::size_t>(rows * inner_));
     eachExpert(routing, [&](std::size_t expert, std::int64_t first, std::int64_t count) {
-        up_[expert].forward(runner, before + first * inner_, input + first * width_, count);
+        up_[expert].forward(runner, before + first * inner_, { input + first * width_, nullptr }, count);
     });
 }
 
 void ExpertMlp::activate(KernelRunner& runner, Saved& saved) const
 {
     const std::int64_t rows = saved.routing.arrivals(), inside = rows * inner_;
-    float* after = grown(saved.after, static_cast<std::size_t>(inside));
-    if (rows > 0)
-        runner.run(names_.gelu, kernels::geluForwardCost(inside), rows,
+    saved.after.grow(static_cast<std::size_t>(inside));
+    if (rows == 0)
+        return;
+    saved.after.write([&](auto* after) {
+        runner.run(names_.gelu, kernels::geluForwardCost(inside, saved.after.bytes()), rows,
             [&] { kernels::cpu::geluForward(after, saved.before.data(), inside); });
+    });
 }
 
 void ExpertMlp::recomputeDown(KernelRunner& runner, Saved& saved, Workspace& workspace) const
@@ -209,7 +217,7 @@ void ExpertMlp::recomputeDown(KernelRunner& runner, Saved& saved, Workspace& wor
     if (of_.parts > 1)
         z = grown(workspace.atExperts, static_cast<std::size_t>(routing.arrivals() * width_));
     eachExpert(routing, [&](std::size_t expert, std::int64_t first, std::int64_t count) {
-        down_[expert].forward(runner, z + first * width_, saved.after.data() + first * inner_, count);
+        down_[expert].forward(runner, z + first * width_, saved.after.operand().from(first * inner_), count);
     });
     startFromExperts(runner, routing, output, z, workspace, "combine")();
 }
@@ -227,7 +235,7 @@ void ExpertMlp::down(KernelRunner& runner, Saved& saved, float* y, bool accumula
     });
 }
 
-void ExpertMlp::backward(KernelRunner& runner, Saved& saved, float* dx, const float* dout, Workspace& workspace) const
+void ExpertMlp::backward(KernelRunner& runner, Saved& saved, float* dx, Operand& dout, Workspace& workspace) const
 {
     Routing& routing = saved.routing;
     const auto sent = static_cast<std::int64_t>(routing.rows.size()), rows = routing.arrivals();
@@ -237,29 +245,33 @@ void ExpertMlp::backward(KernelRunner& runner, Saved& saved, float* dx, const fl
     float* packed = isAlone ? doutput : grown(workspace.packed, floats(sent, width_));
     workspace.gates.resize(static_cast<std::size_t>(sent));
     runner.run(names_.combine, kernels::addRowsBackwardCost(sent, width_), sent, [&] {
-        kernels::cpu::addRowsBackward(packed, workspace.gates.data(), dout, routing.output.data(), routing.rows.data(),
-            routing.gates.data(), sent, width_);
+        kernels::cpu::addRowsBackward(packed, workspace.gates.data(), dout.full, routing.output.data(),
+            routing.rows.data(), routing.gates.data(), sent, width_);
     });
     toExperts(runner, routing, doutput, packed, workspace, "combine gradient");
 
-    float* wide = grown(saved.defersWeights ? saved.dbefore : workspace.wide, floats(rows, inner_));
+    ProductInput& dbefore = saved.defersWeights ? saved.dbefore : workspace.wide;
+    dbefore.grow(floats(rows, inner_));
+    float* dafter = dbefore.unrounded(workspace.unrounded);
     eachExpert(routing, [&](std::size_t expert, std::int64_t first, std::int64_t count) {
-        down_[expert].inputGradient(runner, wide + first * inner_, doutput + first * width_, count);
+        down_[expert].inputGradient(runner, dafter + first * inner_, { doutput + first * width_, nullptr }, count);
     });
     if (rows > 0)
-        runner.run(names_.gelu, kernels::geluBackwardCost(rows * inner_), rows,
-            [&] { kernels::cpu::geluBackward(wide, wide, saved.before.data(), rows * inner_); });
+        dbefore.write([&](auto* written) {
+            runner.run(names_.gelu, kernels::geluBackwardCost(rows * inner_, dbefore.bytes()), rows,
+                [&] { kernels::cpu::geluBackward(written, dafter, saved.before.data(), rows * inner_); });
+        });
     float* dinput = grown(workspace.gradients, floats(rows, width_));
     eachExpert(routing, [&](std::size_t expert, std::int64_t first, std::int64_t count) {
-        up_[expert].inputGradient(runner, dinput + first * width_, wide + first * inner_, count);
+        up_[expert].inputGradient(runner, dinput + first * width_, dbefore.operand().from(first * inner_), count);
     });
     const ExchangeWait back = startFromExperts(runner, routing, packed, dinput, workspace, "dispatch gradient");
     if (!saved.defersWeights)
-        addExpertGradients(runner, saved, doutput, wide);
+        addExpertGradients(runner, saved, doutput, dbefore);
 
     float* dlogits = saved.defersWeights ? routing.dlogits.data() : grown(workspace.routes, floats(rows_, experts_));
     routeBackward(runner, routing, dlogits, workspace);
-    router_.inputGradient(runner, dx, dlogits, rows_);
+    router_.inputGradient(runner, dx, { dlogits, nullptr }, rows_);
     back();
     runner.run(names_.take, kernels::addRowsCost(sent, width_, false), sent,
         [&] { kernels::cpu::addRows(dx, isAlone ? dinput : packed, routing.rows.data(), nullptr, sent, width_); });
@@ -291,21 +303,23 @@ void ExpertMlp::routeBackward(
 }
 
 void ExpertMlp::addExpertGradients(
-    KernelRunner& runner, const Saved& saved, const float* doutput, const float* dbefore) const
+    KernelRunner& runner, const Saved& saved, const float* doutput, const ProductInput& dbefore) const
 {
     eachExpert(saved.routing, [&](std::size_t expert, std::int64_t first, std::int64_t count) {
-        down_[expert].addGradients(runner, doutput + first * width_, saved.after.data() + first * inner_, count);
-        up_[expert].addGradients(runner, dbefore + first * inner_, saved.routing.input.data() + first * width_, count);
+        down_[expert].addGradients(
+            runner, { doutput + first * width_, nullptr }, saved.after.operand().from(first * inner_), count);
+        up_[expert].addGradients(runner, dbefore.operand().from(first * inner_),
+            { saved.routing.input.data() + first * width_, nullptr }, count);
     });
 }
 
 void ExpertMlp::addGradients(
-    KernelRunner& runner, const Saved& saved, const float* x, const float*, const Workspace& workspace) const
+    KernelRunner& runner, const Saved& saved, const Operand& x, const Operand&, const Workspace& workspace) const
 {
     if (saved.defersWeights)
-        addExpertGradients(runner, saved, saved.routing.doutput.data(), saved.dbefore.data());
-    router_.addGradients(
-        runner, saved.defersWeights ? saved.routing.dlogits.data() : workspace.routes.data(), x, rows_);
+        addExpertGradients(runner, saved, saved.routing.doutput.data(), saved.dbefore);
+    const Buffer& dlogits = saved.defersWeights ? saved.routing.dlogits : workspace.routes;
+    router_.addGradients(runner, { dlogits.data(), nullptr }, x, rows_);
 }
 
 } // namespace rankscope::backend

@@ -23,13 +23,12 @@ public:
         const ExpertPart& experts, const std::string& layer, int sequences);
 
     Saved save(bool defersWeights) const override;
-    void up(KernelRunner& runner, Saved& saved, const float* x, Workspace& workspace) const override;
+    void up(KernelRunner& runner, Saved& saved, const Operand& x, Workspace& workspace) const override;
     void activate(KernelRunner& runner, Saved& saved) const override;
     void down(KernelRunner& runner, Saved& saved, float* y, bool accumulates, Workspace& workspace) const override;
     void recomputeDown(KernelRunner& runner, Saved& saved, Workspace& workspace) const override;
-    void backward(
-        KernelRunner& runner, Saved& saved, float* dx, const float* dout, Workspace& workspace) const override;
-    void addGradients(KernelRunner& runner, const Saved& saved, const float* x, const float* dout,
+    void backward(KernelRunner& runner, Saved& saved, float* dx, Operand& dout, Workspace& workspace) const override;
+    void addGradients(KernelRunner& runner, const Saved& saved, const Operand& x, const Operand& dout,
         const Workspace& workspace) const override;
 
 private:
@@ -48,8 +47,10 @@ private:
     /// Calls body(expert, first row, rows) for those of this rank to which some came.
     template <typename Body> void eachExpert(const Routing& routing, const Body& body) const;
     void routeBackward(KernelRunner& runner, const Routing& routing, float* dlogits, const Workspace& workspace) const;
-    void addExpertGradients(KernelRunner& runner, const Saved& saved, const float* doutput, const float* dbefore) const;
+    void addExpertGradients(
+        KernelRunner& runner, const Saved& saved, const float* doutput, const ProductInput& dbefore) const;
 
+    Numbers numbers_;
     TensorPart part_;
     ExpertPart of_;
     std::int64_t rows_, sequence_, width_, inner_; ///< inner: four widths, this rank's part

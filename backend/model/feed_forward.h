@@ -11,8 +11,9 @@ namespace rankscope::backend {
 class FeedForward {
 public:
     struct Saved {
-        Buffer before, after; ///< of the GELU
-        Buffer dbefore; ///< gradient that those of deferred weights need, else empty
+        Buffer before; ///< the GELU
+        ProductInput after;
+        ProductInput dbefore; ///< gradient that those of deferred weights need, else empty
         bool defersWeights = false;
         Routing routing; ///< with experts
     };
@@ -22,7 +23,7 @@ public:
     virtual Saved save(bool defersWeights) const = 0;
 
     /// From the norm's output x (N, C) to the GELU's input.
-    virtual void up(KernelRunner& runner, Saved& saved, const float* x, Workspace& workspace) const = 0;
+    virtual void up(KernelRunner& runner, Saved& saved, const Operand& x, Workspace& workspace) const = 0;
     /// The GELU.
     virtual void activate(KernelRunner& runner, Saved& saved) const = 0;
     /// Writes or adds to y (N, C).
@@ -31,11 +32,11 @@ public:
     /// What backward needs of down() besides, where nothing was kept.
     virtual void recomputeDown(KernelRunner& runner, Saved& saved, Workspace& workspace) const = 0;
 
-    /// From dout (N, C) to dx (N, C). The gradients of weights may follow or wait for addGradients().
-    virtual void backward(
-        KernelRunner& runner, Saved& saved, float* dx, const float* dout, Workspace& workspace) const = 0;
+    /// From dout (N, C) to dx (N, C). The gradients of weights may follow or wait for addGradients(), for which dout is
+    /// rounded here if products read it.
+    virtual void backward(KernelRunner& runner, Saved& saved, float* dx, Operand& dout, Workspace& workspace) const = 0;
     /// All gradients that backward() has not added; x and dout are those of this micro-batch.
-    virtual void addGradients(KernelRunner& runner, const Saved& saved, const float* x, const float* dout,
+    virtual void addGradients(KernelRunner& runner, const Saved& saved, const Operand& x, const Operand& dout,
         const Workspace& workspace) const = 0;
 };
 

@@ -64,8 +64,15 @@ std::size_t parameterCount(const GptConfig& config, const StageSlice& slice, int
 
 namespace {
 
+/// Of what only products read, and of a norm's output, which is sent and routed unrounded.
+std::size_t productBytes(Numbers numbers) { return numbers == Numbers::Bf16 ? 2 : 4; }
+std::size_t normBytes(Numbers numbers, const TensorPart& part, bool isRouted = false)
+{
+    return part.splitsSequence || isRouted ? 4 : productBytes(numbers);
+}
+
 /// What a layer keeps, of each row that a rank has outside of split tensors and of each row inside.
-struct LayerFloats {
+struct LayerBytes {
     std::size_t outside = 0, inside = 0;
 
     std::size_t of(std::size_t rows, const TensorPart& part) const
@@ -74,67 +81,70 @@ struct LayerFloats {
     }
 };
 
-LayerFloats layerFloats(const GptConfig& config, const TensorPart& part, Recompute recompute)
+LayerBytes layerBytes(const GptConfig& config, const TensorPart& part, Recompute recompute, Numbers numbers)
 {
     const auto C = static_cast<std::size_t>(config.width);
     const auto H = static_cast<std::size_t>(config.heads);
     const auto parts = static_cast<std::size_t>(part.parts);
     const auto E = static_cast<std::size_t>(config.experts), K = static_cast<std::size_t>(config.topK);
-    // Both residuals, both norms with mean and rstd; then split: qkv, attention with its log-sum-exp, MLP before and
-    // after GELU. Experts: the latter for each choice with its input, output, row and gate; probabilities, choices.
-    const std::size_t mlps = E > 0 ? K : 1, routing = E > 0 ? E + K * (2 * C + 3) : 0;
-    switch (recompute) {
-    case Recompute::None:
-        return { 4 * C + 4, (4 * C + H + 8 * C * mlps) / parts + routing };
-    case Recompute::Selective:
-        return { 2 * C + 4, (4 * C + H + 4 * C * mlps) / parts + routing };
-    case Recompute::Full:
-        return { C, 0 };
+    if (recompute == Recompute::Full)
+        return { 4 * C, 0 };
+    // Both residuals, mean and rstd of both norms; then split: qkv, attention with its log-sum-exp, MLP before GELU.
+    // Experts: the latter for each choice with its input, output, row and gate; probabilities, choices.
+    const std::size_t mlps = E > 0 ? K : 1, routing = E > 0 ? E + K * (2 * C + 3) : 0, each = productBytes(numbers);
+    LayerBytes bytes{ 4 * (2 * C + 4), ((12 + each) * C + 4 * H + 16 * C * mlps) / parts + 4 * routing };
+    if (recompute == Recompute::None) { // both norms, MLP after GELU
+        bytes.outside += C * (normBytes(numbers, part) + normBytes(numbers, part, E > 0));
+        bytes.inside += 4 * each * C * mlps / parts;
     }
-    return {};
+    return bytes;
 }
 
 } // namespace
 
-std::size_t recomputeBytes(const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute)
+std::size_t recomputeBytes(
+    const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute, Numbers numbers)
 {
     const std::size_t rows = rowCount(config, sequences);
-    const std::size_t all = layerFloats(config, part, Recompute::None).of(rows, part);
-    const std::size_t kept = layerFloats(config, part, recompute).of(rows, part);
+    const std::size_t all = layerBytes(config, part, Recompute::None, numbers).of(rows, part);
+    const std::size_t kept = layerBytes(config, part, recompute, numbers).of(rows, part);
     // With Selective one output serves both norms.
-    const std::size_t shared
-        = recompute == Recompute::Selective ? part.ownRows(rows) * static_cast<std::size_t>(config.width) : 0;
-    return (all - kept - shared) * sizeof(float);
+    const std::size_t shared = recompute == Recompute::Selective
+        ? part.ownRows(rows) * static_cast<std::size_t>(config.width) * normBytes(numbers, part)
+        : 0;
+    return all - kept - shared;
 }
 
-std::size_t activationBytes(
-    const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part, Recompute recompute)
+std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part,
+    Recompute recompute, Numbers numbers)
 {
     const auto parts = static_cast<std::size_t>(part.parts);
     const auto C = static_cast<std::size_t>(config.width);
     const auto V = static_cast<std::size_t>(config.vocab);
     const std::size_t rows = rowCount(config, sequences), ownRows = part.ownRows(rows);
-    std::size_t floats
-        = static_cast<std::size_t>(slice.layerCount) * layerFloats(config, part, recompute).of(rows, part);
+    std::size_t bytes
+        = static_cast<std::size_t>(slice.layerCount) * layerBytes(config, part, recompute, numbers).of(rows, part);
     if (slice.hasEmbedding)
-        floats += ownRows * (1 + C); // tokens, the gradient that comes back to them
+        bytes += ownRows * 4 * (1 + C); // tokens, the gradient that comes back to them
     if (slice.hasHead) {
-        floats += ownRows * (2 * C + 2) // input, norm, mean, rstd
-            + rows * (V / parts + 3); // logits, loss, log-sum-exp, target
-        floats += parts > 1 ? rows * (parts + 1) : 0; // log-sum-exp of the parts, the target's logit
+        bytes += ownRows * (4 * (C + 2) + C * normBytes(numbers, part)) // input, mean, rstd, norm
+            + rows * 4 * (V / parts + 3); // logits, loss, log-sum-exp, target
+        bytes += numbers == Numbers::Bf16 ? rows * 2 * V / parts : 0; // gradient of the logits
+        bytes += parts > 1 ? rows * 4 * (parts + 1) : 0; // log-sum-exp of the parts, the target's logit
     }
-    return floats * sizeof(float);
+    return bytes;
 }
 
-std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part)
+std::size_t deferredBytes(
+    const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part, Numbers numbers)
 {
-    const auto C = static_cast<std::size_t>(config.width);
+    const auto C = static_cast<std::size_t>(config.width), each = productBytes(numbers);
     const auto E = static_cast<std::size_t>(config.experts), K = static_cast<std::size_t>(config.topK);
     // A layer: of both sums; then split: of qkv and before the GELU, with experts for each choice, and of their output
-    // and the router. The head's logits hold their gradient anyway.
-    const std::size_t layer
-        = 2 * C + (3 + 4 * (E > 0 ? K : 1)) * C / static_cast<std::size_t>(part.parts) + (E > 0 ? K * C + E : 0);
-    return rowCount(config, sequences) * static_cast<std::size_t>(slice.layerCount) * layer * sizeof(float);
+    // and the router. The head's is kept anyway.
+    const std::size_t layer = 4 * 2 * C + each * (3 + 4 * (E > 0 ? K : 1)) * C / static_cast<std::size_t>(part.parts)
+        + (E > 0 ? 4 * (K * C + E) : 0);
+    return rowCount(config, sequences) * static_cast<std::size_t>(slice.layerCount) * layer;
 }
 
 double modelFlopPerToken(const GptConfig& config)

@@ -67,7 +67,8 @@ std::int64_t expertCapacity(const GptConfig& config, int sequences);
 
 /// What backward computes again instead of keeping it: nothing; what is large and cheap (outputs of norms and of the
 /// GELU); or all of a layer from its input (Chen et al. 2016, Korthikanti et al. 2022).
-/// The numbers that matrices are multiplied in. All else is fp32: what is stored, summed, sent and updated.
+/// The numbers that matrices are multiplied in, and that those which only products read are kept in. All else is fp32:
+/// weights, sums, what is sent and updated.
 enum class Numbers {
     Fp32,
     Bf16, ///< inputs of products are rounded, their sums are fp32; the router of experts stays in fp32
@@ -91,12 +92,14 @@ std::size_t expertParameterCount(
 /// Bytes that one micro-batch of `sequences` keeps from its forward to its backward pass on one of these ranks; with
 /// experts if as many tokens come as go.
 std::size_t activationBytes(const GptConfig& config, const StageSlice& slice, int sequences,
-    const TensorPart& part = {}, Recompute recompute = Recompute::None);
+    const TensorPart& part = {}, Recompute recompute = Recompute::None, Numbers numbers = Numbers::Fp32);
 /// What all micro-batches of a slice share to compute again in.
-std::size_t recomputeBytes(const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute);
+std::size_t recomputeBytes(const GptConfig& config, int sequences, const TensorPart& part, Recompute recompute,
+    Numbers numbers = Numbers::Fp32);
 
 /// What comes on top where the gradients of weights are deferred: the gradients that they need.
-std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part);
+std::size_t deferredBytes(const GptConfig& config, const StageSlice& slice, int sequences, const TensorPart& part,
+    Numbers numbers = Numbers::Fp32);
 
 /// Arithmetic of the model a token, forward and backward, as PaLM counts it (Chowdhery et al. 2022, appendix B: 6 a
 /// weight of a matrix, the token and position tables left out), with attention at (T + 1) / 2 keys a query, since

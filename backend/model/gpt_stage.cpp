@@ -37,8 +37,8 @@ public:
             * static_cast<std::size_t>(options.config.width))
         , runner(recorder, options.numbers)
         , store(parametersOf(options), expertsOf(options), options.seed)
-        , workspace(
-              rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width), options.part)
+        , workspace(rowCount(options.config, options.sequences), static_cast<std::size_t>(options.config.width),
+              options.part, options.numbers)
         , clearName(runner.name("clear gradients"))
     {
         RS_CHECK(options.config.width % options.config.heads == 0, "heads divide width");

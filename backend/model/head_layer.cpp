@@ -9,9 +9,11 @@
 
 namespace rankscope::backend {
 
-HeadLayer::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences)
-    : norm(part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width))
+HeadLayer::Saved::Saved(const GptConfig& config, const TensorPart& part, int sequences, Numbers numbers)
+    : norm(
+        part.ownRows(rowCount(config, sequences)), static_cast<std::size_t>(config.width), normNumbers(numbers, part))
     , logits(rowCount(config, sequences) * static_cast<std::size_t>(config.vocab / part.parts))
+    , dlogits(numbers == Numbers::Bf16 ? logits.size() : 0)
     , losses(rowCount(config, sequences))
     , logSumExp(rowCount(config, sequences))
     , ofParts(part.parts > 1 ? (static_cast<std::size_t>(part.parts) + 1) * rowCount(config, sequences) : 0)
@@ -47,7 +49,7 @@ double HeadLayer::forward(KernelRunner& runner, Saved& saved, const float* in, s
     saved.targets.resize(targets.size());
     std::ranges::transform(targets, saved.targets.begin(), [&](std::int32_t target) { return target - firstToken; });
     norm_.forward(runner, saved.norm, in, split_.ownRows());
-    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "head input");
+    const Operand x = split_.gather(runner, saved.norm.y.operand(), workspace.input, "head input");
     projection_.forward(runner, saved.logits.data(), x, rows_);
     runner.run(lossName_, kernels::softmaxCrossEntropyForwardCost(rows_, vocab_), rows_, [&] {
         kernels::cpu::softmaxCrossEntropyForward(
@@ -87,17 +89,29 @@ void HeadLayer::mergeParts(KernelRunner& runner, Saved& saved) const
     });
 }
 
+void HeadLayer::lossBackward(KernelRunner& runner, Saved& saved) const
+{
+    const int bytes = saved.dlogits.empty() ? 4 : 2;
+    runner.run(lossName_, kernels::softmaxCrossEntropyBackwardCost(rows_, vocab_, bytes), rows_, [&] {
+        const auto write = [&](auto* dlogits) {
+            kernels::cpu::softmaxCrossEntropyBackward(dlogits, saved.logits.data(), saved.logSumExp.data(),
+                saved.targets.data(), saved.lossScale, rows_, vocab_);
+        };
+        if (saved.dlogits.empty())
+            write(saved.logits.data());
+        else
+            write(saved.dlogits.data());
+    });
+}
+
 void HeadLayer::backward(
     KernelRunner& runner, Saved& saved, float* gradient, const float* in, Workspace& workspace) const
 {
-    float* dlogits = saved.logits.data();
-    runner.run(lossName_, kernels::softmaxCrossEntropyBackwardCost(rows_, vocab_), rows_, [&] {
-        kernels::cpu::softmaxCrossEntropyBackward(
-            dlogits, dlogits, saved.logSumExp.data(), saved.targets.data(), saved.lossScale, rows_, vocab_);
-    });
+    lossBackward(runner, saved);
+    const Operand dlogits = saved.gradient();
     float* narrow = workspace.narrow.data();
     ExchangeWait here = [] {};
-    const float* x = saved.norm.y.data();
+    Operand x = saved.norm.y.operand();
     if (!saved.defersWeights)
         x = split_.startGather(runner, x, workspace.input, "head input", here);
     projection_.inputGradient(runner, narrow, dlogits, rows_);
@@ -113,8 +127,8 @@ void HeadLayer::backward(
 
 void HeadLayer::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
-    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "head input");
-    projection_.addGradients(runner, saved.logits.data(), x, rows_); // by now their gradient
+    const Operand x = split_.gather(runner, saved.norm.y.operand(), workspace.input, "head input");
+    projection_.addGradients(runner, saved.gradient(), x, rows_);
 }
 
 } // namespace rankscope::backend

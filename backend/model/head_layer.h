@@ -12,14 +12,20 @@ namespace rankscope::backend {
 class HeadLayer {
 public:
     struct Saved {
-        Saved(const GptConfig& config, const TensorPart& part, int sequences);
+        Saved(const GptConfig& config, const TensorPart& part, int sequences, Numbers numbers);
         Norm::Saved norm;
-        Buffer logits; ///< (N, V / parts); their gradient after backward
+        Buffer logits; ///< (N, V / parts); their gradient after backward, unless it is rounded
+        std::vector<kernels::Bf16> dlogits; ///< (N, V / parts), else empty
         Buffer losses, logSumExp; ///< (N)
         Buffer ofParts; ///< (parts + 1, N): log-sum-exp of each part, the target's logit; empty unless split
         std::vector<std::int32_t> targets; ///< (N), from the first token of this part on
         float lossScale = 1;
         bool defersWeights = false;
+
+        Operand gradient() const
+        {
+            return dlogits.empty() ? Operand{ logits.data(), nullptr } : Operand{ nullptr, dlogits.data() };
+        }
     };
 
     HeadLayer(
@@ -34,6 +40,7 @@ public:
     void backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const;
 
 private:
+    void lossBackward(KernelRunner& runner, Saved& saved) const;
     void mergeParts(KernelRunner& runner, Saved& saved) const;
 
     TensorPart part_;

@@ -63,9 +63,9 @@ Linear::Linear(ParameterStore& store, KernelRunner& runner, const Options& optio
 {
 }
 
-Operand Linear::operand(KernelRunner& runner, std::size_t input, const float* x, std::int64_t n) const
+Operand Linear::operand(KernelRunner& runner, std::size_t input, const Operand& x, std::int64_t n) const
 {
-    return inFp32_ ? Operand{ x, nullptr } : runner.operand(runner.room(input), x, n);
+    return inFp32_ || x.rounded ? x : runner.operand(runner.room(input), x.full, n);
 }
 
 Operand Linear::weights(KernelRunner& runner) const
@@ -78,7 +78,7 @@ Operand Linear::weights(KernelRunner& runner) const
     return runner.operand(roundedWeight_, weight_.value, inputs_ * outputs_);
 }
 
-void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate) const
+void Linear::forward(KernelRunner& runner, float* y, const Operand& x, std::int64_t rows, bool accumulate) const
 {
     const Operand input = operand(runner, 0, x, rows * inputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = outputs_, .K = inputs_, .accumulate = accumulate };
@@ -91,7 +91,7 @@ void Linear::forward(KernelRunner& runner, float* y, const float* x, std::int64_
         });
 }
 
-void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const
+void Linear::addGradients(KernelRunner& runner, const Operand& dy, const Operand& x, std::int64_t rows) const
 {
     const Operand input = operand(runner, 0, x, rows * inputs_), gradient = operand(runner, 1, dy, rows * outputs_);
     // x is read transposed: a piece is a range of its columns, which are the rows of the gradient.
@@ -105,12 +105,17 @@ void Linear::addGradients(KernelRunner& runner, const float* dy, const float* x,
     if (!bias_.gradient)
         return;
     const std::int64_t ownRows = biasPart_.ownRows(rows);
-    const float* own = biasPart_.splitsSequence ? dy + biasPart_.index * ownRows * outputs_ : dy;
-    runner.run(biasGradientName_, kernels::biasBackwardCost(ownRows, outputs_), { ownRows, biasPart_.copies() },
-        [&] { kernels::cpu::biasBackward(bias_.gradient, own, ownRows, outputs_); });
+    const Operand own = gradient.from(biasPart_.splitsSequence ? biasPart_.index * ownRows * outputs_ : 0);
+    runner.run(biasGradientName_, kernels::biasBackwardCost(ownRows, outputs_, own.bytes()),
+        { ownRows, biasPart_.copies() }, [&] {
+            if (own.rounded)
+                kernels::cpu::biasBackward(bias_.gradient, own.rounded, ownRows, outputs_);
+            else
+                kernels::cpu::biasBackward(bias_.gradient, own.full, ownRows, outputs_);
+        });
 }
 
-void Linear::inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const
+void Linear::inputGradient(KernelRunner& runner, float* dx, const Operand& dy, std::int64_t rows) const
 {
     const Operand gradient = operand(runner, 1, dy, rows * outputs_), weight = weights(runner);
     MatmulShape shape{ .M = rows, .N = inputs_, .K = outputs_, .transposeB = true };

@@ -26,17 +26,18 @@ public:
     };
     Linear(ParameterStore& store, KernelRunner& runner, const Options& options);
 
+    /// Inputs that come unrounded are rounded here, if the stage computes in bf16: better once, by their maker.
     /// accumulate: adds to y, which then holds a residual.
-    void forward(KernelRunner& runner, float* y, const float* x, std::int64_t rows, bool accumulate = false) const;
+    void forward(KernelRunner& runner, float* y, const Operand& x, std::int64_t rows, bool accumulate = false) const;
     /// Adds to the gradients of W and b. Where rows are split, b's is that of this rank's rows: only there each has a
     /// part of the work.
-    void addGradients(KernelRunner& runner, const float* dy, const float* x, std::int64_t rows) const;
+    void addGradients(KernelRunner& runner, const Operand& dy, const Operand& x, std::int64_t rows) const;
     /// Overwrites dx (N, I) with dy W^T: split by columns, with a summand of it.
-    void inputGradient(KernelRunner& runner, float* dx, const float* dy, std::int64_t rows) const;
+    void inputGradient(KernelRunner& runner, float* dx, const Operand& dy, std::int64_t rows) const;
 
 private:
     Operand weights(KernelRunner& runner) const;
-    Operand operand(KernelRunner& runner, std::size_t input, const float* x, std::int64_t n) const;
+    Operand operand(KernelRunner& runner, std::size_t input, const Operand& x, std::int64_t n) const;
 
     std::int64_t inputs_, outputs_; ///< of this rank's part
     bool addsBias_;

@@ -19,7 +19,8 @@ std::unique_ptr<FeedForward> makeInside(ParameterStore& store, KernelRunner& run
 
 MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig& config, const TensorPart& part,
     const ExpertPart& experts, const std::string& layer, int sequences)
-    : split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
+    : normNumbers_(config.experts > 0 ? Numbers::Fp32 : normNumbers(runner.numbers(), part)) // the router reads it
+    , split_(runner, part, static_cast<std::int64_t>(rowCount(config, sequences)), config.width)
     , inside_(makeInside(store, runner, config, part, experts, layer, sequences))
     , norm_(store, runner, layer + ".mlp.norm", config.width, part)
 {
@@ -28,7 +29,7 @@ MlpBlock::MlpBlock(ParameterStore& store, KernelRunner& runner, const GptConfig&
 MlpBlock::Saved MlpBlock::save(bool defersWeights) const
 {
     const auto width = static_cast<std::size_t>(norm_.width());
-    return { .norm = { static_cast<std::size_t>(split_.ownRows()), width },
+    return { .norm = { static_cast<std::size_t>(split_.ownRows()), width, normNumbers_ },
         .inside = inside_->save(defersWeights),
         .dout = Buffer(defersWeights ? static_cast<std::size_t>(split_.rows()) * width : 0) };
 }
@@ -51,7 +52,7 @@ void MlpBlock::begin(KernelRunner& runner, Saved& saved, const float* in, bool u
 {
     norm_.forward(runner, saved.norm, in, split_.ownRows());
     if (upToo) {
-        const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "mlp input");
+        const Operand x = split_.gather(runner, saved.norm.y.operand(), workspace.input, "mlp input");
         inside_->up(runner, saved.inside, x, workspace);
     }
     inside_->activate(runner, saved.inside);
@@ -62,9 +63,10 @@ void MlpBlock::backward(
 {
     const bool defers = saved.inside.defersWeights;
     float* narrow = workspace.narrow.data();
-    const float* dout = split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "mlp output gradient");
+    Operand dout{ split_.outGradient(runner, gradient, saved.dout, workspace.gradient, "mlp output gradient"),
+        nullptr };
     ExchangeWait here = [] {};
-    const float* x = saved.norm.y.data();
+    Operand x = saved.norm.y.operand();
     if (!defers)
         x = split_.startGather(runner, x, workspace.input, "mlp input", here);
     inside_->backward(runner, saved.inside, narrow, dout, workspace);
@@ -78,8 +80,8 @@ void MlpBlock::backward(
 
 void MlpBlock::backwardWeights(KernelRunner& runner, const Saved& saved, Workspace& workspace) const
 {
-    const float* x = split_.gather(runner, saved.norm.y.data(), workspace.input, "mlp input");
-    inside_->addGradients(runner, saved.inside, x, saved.dout.data(), workspace);
+    const Operand x = split_.gather(runner, saved.norm.y.operand(), workspace.input, "mlp input");
+    inside_->addGradients(runner, saved.inside, x, { saved.dout.data(), nullptr }, workspace);
 }
 
 } // namespace rankscope::backend

@@ -35,6 +35,7 @@ public:
 private:
     void begin(KernelRunner& runner, Saved& saved, const float* in, bool upToo, Workspace& workspace) const;
 
+    Numbers normNumbers_;
     TensorSplit split_;
     // In the order in which backward finishes them.
     std::unique_ptr<FeedForward> inside_;

@@ -64,16 +64,16 @@ ModelChunk::Slot::Slot(
     for (std::size_t i = 0; i < inputs; ++i)
         hidden.emplace_back(hiddenCount);
     for (std::size_t i = 0; i < layers.size() && recompute != Recompute::Full; ++i) {
-        attention.emplace_back(options.config, options.part, options.sequences, defersWeights);
+        attention.emplace_back(options.config, options.part, options.sequences, options.numbers, defersWeights);
         mlp.push_back(layers[i].mlp.save(defersWeights));
         if (recompute == Recompute::Selective) {
-            attention.back().norm.y = Buffer();
-            mlp.back().norm.y = Buffer();
-            mlp.back().inside.after = Buffer();
+            attention.back().norm.y = {};
+            mlp.back().norm.y = {};
+            mlp.back().inside.after = {};
         }
     }
     if (slice.hasHead) {
-        head.emplace(options.config, options.part, options.sequences);
+        head.emplace(options.config, options.part, options.sequences, options.numbers);
         head->defersWeights = defersWeights;
     }
     if (slice.hasEmbedding)
@@ -106,7 +106,7 @@ ModelChunk::ModelChunk(ParameterStore& store, KernelRunner& runner, const GptSta
     for (int i = 0; i < chunk.slots; ++i)
         slots_.emplace_back(options, slice_, layers_, true);
     if (options.recompute != Recompute::None)
-        again_.emplace(Again{ { options.config, options.part, options.sequences, false },
+        again_.emplace(Again{ { options.config, options.part, options.sequences, options.numbers, false },
             layers_.front().mlp.save(false), Buffer(hiddenCount_) });
 }
 

@@ -4,8 +4,8 @@
 
 namespace rankscope::backend {
 
-Norm::Saved::Saved(std::size_t rows, std::size_t width)
-    : y(rows * width)
+Norm::Saved::Saved(std::size_t rows, std::size_t width, Numbers numbers)
+    : y(numbers, rows * width)
     , mean(rows)
     , rstd(rows)
 {
@@ -27,9 +27,11 @@ Norm::Norm(ParameterStore& store, KernelRunner& runner, const std::string& param
 
 void Norm::forward(KernelRunner& runner, Saved& saved, const float* x, std::int64_t rows) const
 {
-    runner.run(name_, kernels::layernormForwardCost(rows, width_), { rows, copies_ }, [&] {
-        kernels::cpu::layernormForward(
-            saved.y.data(), saved.mean.data(), saved.rstd.data(), x, gain_.value, bias_.value, rows, width_);
+    saved.y.write([&](auto* y) {
+        runner.run(name_, kernels::layernormForwardCost(rows, width_, saved.y.bytes()), { rows, copies_ }, [&] {
+            kernels::cpu::layernormForward(
+                y, saved.mean.data(), saved.rstd.data(), x, gain_.value, bias_.value, rows, width_);
+        });
     });
 }
 

@@ -2,18 +2,26 @@
 
 #include "backend/model/kernel_runner.h"
 #include "backend/model/parameter_store.h"
+#include "backend/model/product_input.h"
 
 #include <string>
 
 namespace rankscope::backend {
+
+/// Of a norm's output: what exchanges send is not rounded.
+inline Numbers normNumbers(Numbers numbers, const TensorPart& part)
+{
+    return part.splitsSequence ? Numbers::Fp32 : numbers;
+}
 
 /// Layer normalisation with gain and bias.
 class Norm {
 public:
     /// What forward keeps: y (N, C), mean (N), rstd (N).
     struct Saved {
-        Saved(std::size_t rows, std::size_t width);
-        Buffer y, mean, rstd;
+        Saved(std::size_t rows, std::size_t width, Numbers numbers);
+        ProductInput y;
+        Buffer mean, rstd;
     };
 
     Norm(ParameterStore& store, KernelRunner& runner, const std::string& parameter, std::int64_t width,

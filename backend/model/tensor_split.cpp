@@ -16,30 +16,30 @@ TensorSplit::TensorSplit(KernelRunner& runner, const TensorPart& part, std::int6
 {
 }
 
-const float* TensorSplit::gather(KernelRunner& runner, const float* own, Buffer& whole, const char* name) const
+Operand TensorSplit::gather(KernelRunner& runner, const Operand& own, Buffer& whole, const char* name) const
 {
     ExchangeWait wait;
-    const float* all = startGather(runner, own, whole, name, wait);
+    const Operand all = startGather(runner, own, whole, name, wait);
     wait();
     return all;
 }
 
-const float* TensorSplit::startGather(
-    KernelRunner& runner, const float* own, Buffer& whole, const char* name, ExchangeWait& wait) const
+Operand TensorSplit::startGather(
+    KernelRunner& runner, const Operand& own, Buffer& whole, const char* name, ExchangeWait& wait) const
 {
     wait = [] {};
     if (!part_.splitsSequence)
         return own;
-    std::copy_n(own, ownRows_ * width_, whole.data() + firstRow_ * width_);
+    std::copy_n(own.full, ownRows_ * width_, whole.data() + firstRow_ * width_);
     wait = runner.overTensorParts(TensorOp::Gather, whole.span(), part_, name);
-    return whole.data();
+    return { whole.data(), nullptr };
 }
 
 const float* TensorSplit::outGradient(
     KernelRunner& runner, const float* own, Buffer& kept, Buffer& whole, const char* name) const
 {
     if (part_.splitsSequence)
-        return gather(runner, own, kept.size() > 0 ? kept : whole, name);
+        return gather(runner, { own, nullptr }, kept.size() > 0 ? kept : whole, name).full;
     if (kept.size() > 0)
         std::copy_n(own, kept.size(), kept.data());
     return own;

@@ -18,11 +18,11 @@ public:
     /// This rank's rows of x (N, C), as far as others have the rest.
     const float* own(const float* x) const { return x + firstRow_ * width_; }
 
-    /// All rows from this rank's own: those, or `whole` (N, C), which they are put together in.
-    const float* gather(KernelRunner& runner, const float* own, Buffer& whole, const char* name) const;
+    /// All rows from this rank's own: those, or `whole` (N, C), which they are put together in, then unrounded.
+    Operand gather(KernelRunner& runner, const Operand& own, Buffer& whole, const char* name) const;
     /// The same, done when `wait` says so: beside kernels that do not need it yet.
-    const float* startGather(
-        KernelRunner& runner, const float* own, Buffer& whole, const char* name, ExchangeWait& wait) const;
+    Operand startGather(
+        KernelRunner& runner, const Operand& own, Buffer& whole, const char* name, ExchangeWait& wait) const;
     /// All rows of the gradient of a block's output from `own`, which backward overwrites: kept in `kept` if that has
     /// room, for deferred weights.
     const float* outGradient(

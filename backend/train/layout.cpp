@@ -266,11 +266,13 @@ Layout layOut(const Config& config)
                 parameterCount(config.model, slice, config.parallel.tp, config.parallel.ep));
             const int sequences = config.batch.microBatch;
             const TensorPart part = config.tensorPart();
-            std::size_t kept = activationBytes(config.model, slice, sequences, part, recomputeOf(config));
+            const Recompute recompute = recomputeOf(config);
+            const Numbers numbers = numbersOf(config);
+            std::size_t kept = activationBytes(config.model, slice, sequences, part, recompute, numbers);
             if (splitsBackward(layout.schedule))
-                kept += deferredBytes(config.model, slice, sequences, part);
+                kept += deferredBytes(config.model, slice, sequences, part, numbers);
             plan.activationBytes += static_cast<std::int64_t>(kept) * slots
-                + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, part, recomputeOf(config)));
+                + static_cast<std::int64_t>(recomputeBytes(config.model, sequences, part, recompute, numbers));
         }
         plan.weightBytes = (numbersOf(config) == Numbers::Bf16 ? 10 : 8) * plan.parameters;
         // To within a few bytes: each bucket of gradients is divided for itself.

@@ -58,6 +58,9 @@ TEST(GptConfig, ActivationBytesOfOneLayerByHand)
     EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2, { .parts = 2 }), 6U * 45U * 4U);
     EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2, { .parts = 2, .splitsSequence = true }),
         (3U * 20U + 6U * 25U) * 4U);
+    // In bf16 both norms, the heads' outputs and the GELU's take two bytes less: 7 * 4 of the 70.
+    EXPECT_EQ(activationBytes(config, sliceOf(config, 1, 3), 2, {}, Recompute::None, Numbers::Bf16),
+        6U * (70U * 4U - 28U * 2U));
 }
 
 } // namespace rankscope::backend

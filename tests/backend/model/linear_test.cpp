@@ -40,9 +40,9 @@ Result runLayer(bool cut)
         dy[i] = std::cos(static_cast<float>(i));
     if (cut)
         runner.setHooks({ .betweenKernels = [&] { ++result.kernels; }, .gradientsReady = {} });
-    linear.forward(runner, result.y.data(), x.data(), kLayerRows);
-    linear.addGradients(runner, dy.data(), x.data(), kLayerRows);
-    linear.inputGradient(runner, result.dx.data(), dy.data(), kLayerRows);
+    linear.forward(runner, result.y.data(), { x.data(), nullptr }, kLayerRows);
+    linear.addGradients(runner, { dy.data(), nullptr }, { x.data(), nullptr }, kLayerRows);
+    linear.inputGradient(runner, result.dx.data(), { dy.data(), nullptr }, kLayerRows);
     result.gradients = test::copyOf(store.gradients());
     return result;
 }
@@ -66,7 +66,7 @@ std::vector<tracing::Record> recordedProduct(const std::function<void(const trac
         store, runner, { .parameter = "p", .kernel = "k", .inputs = kInputs, .outputs = kOutputs, .bias = false });
     std::vector<float> x(kLayerRows * kInputs), y(kLayerRows * kOutputs);
     runner.setHooks({ .betweenKernels = [&] { pause(*recorder); }, .gradientsReady = {} });
-    linear.forward(runner, y.data(), x.data(), kLayerRows);
+    linear.forward(runner, y.data(), { x.data(), nullptr }, kLayerRows);
     tracing::RingView ring(session.files(tracing::kRingSuffix).at(0));
     std::vector<tracing::Record> records;
     for (std::uint64_t i = 0; i < ring.head(); ++i)
