@@ -28,13 +28,13 @@ constexpr std::size_t kLarge = 1u << 16;
 
 /// The seed as it is, cut off at eight places, and with a few bytes changed, always the same ones. A fault ends the
 /// program; under the sanitizers also one that would go unnoticed.
-void replaySeed(const std::string& format, const std::vector<std::uint8_t>& whole)
+void replaySeed(const std::string& format, const std::vector<std::uint8_t>& whole, int rounds)
 {
     std::minstd_rand random(1);
     readFuzzed(format, whole.data(), whole.size());
     for (std::size_t part = 0; part < 8; ++part)
         readFuzzed(format, whole.data(), whole.size() * part / 8);
-    for (int round = 0; round < (whole.size() < kLarge ? kRounds : kRoundsOfLarge) && !whole.empty(); ++round) {
+    for (int round = 0; round < (whole.size() < kLarge ? rounds : kRoundsOfLarge) && !whole.empty(); ++round) {
         std::vector<std::uint8_t> changed = whole;
         for (int i = 0; i < 3; ++i)
             changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
@@ -48,16 +48,18 @@ void replaySeed(const std::string& format, const std::vector<std::uint8_t>& whol
     }
 }
 
-void replay(const std::string& format)
+void replay(const std::string& format, const std::string& seedsOf, int rounds = kRounds)
 {
-    const fs::path folder = fs::path("tests/fuzz/corpus") / format;
+    const fs::path folder = fs::path("tests/fuzz/corpus") / seedsOf;
     ASSERT_TRUE(fs::is_directory(folder)) << "run it in the project's root: no " << folder;
     std::vector<fs::path> seeds{ fs::directory_iterator(folder), fs::directory_iterator() };
     std::ranges::sort(seeds);
     ASSERT_FALSE(seeds.empty());
     for (const fs::path& seed : seeds)
-        replaySeed(format, contentOf(seed));
+        replaySeed(format, contentOf(seed), rounds);
 }
+
+void replay(const std::string& format) { replay(format, format); }
 
 } // namespace
 
@@ -66,13 +68,20 @@ TEST(FuzzReplay, NsightSeedsComeBack) { replay("nsight"); }
 TEST(FuzzReplay, PipelineSeedsComeBack) { replay("pipeline"); }
 TEST(FuzzReplay, TableSeedsComeBack) { replay("table"); }
 TEST(FuzzReplay, FlightRecorderSeedsComeBack) { replay("flight_recorder"); }
+TEST(FuzzReplay, RulesComeBack) { replay("rules"); }
+TEST(FuzzReplay, ClocksComeBack) { replay("clocks"); }
+TEST(FuzzReplay, WholeImportsComeBack)
+{
+    for (const char* format : { "json", "table", "pipeline", "nsight" })
+        replay("import", format, kRoundsOfLarge);
+}
 
 TEST(FuzzReplay, RunFilesComeBack)
 {
     const support::TemporaryDirectory folder;
     const std::string run = (folder / "run.rsdb").string();
     ASSERT_TRUE(importTraces({ "tests/fuzz/corpus/json/kineto.json" }, run));
-    replaySeed("run_file", contentOf(run));
+    replaySeed("run_file", contentOf(run), kRounds);
 }
 
 } // namespace rankscope::tracing
