@@ -119,7 +119,31 @@ TEST_P(Kill, OfTheLauncherEndsTheRanksAndLeavesAWholeFile)
     EXPECT_FALSE(std::filesystem::exists(session)) << "rings or Open MPI's shared memory stay in memory";
 }
 
-INSTANTIATE_TEST_SUITE_P(AtARandomMoment, Kill, testing::Range(0, 3));
+TEST_P(Kill, OfMpirunEndsTheRanksAndLeavesAWholeFile)
+{
+    TrainingRun run;
+    startAndWait(run);
+    const auto session = run.session();
+    ASSERT_TRUE(std::filesystem::exists(session));
+    const auto mpirun = run.mpirun();
+    ASSERT_TRUE(mpirun);
+    const auto moment = utcNow();
+    kill(*mpirun, SIGKILL);
+
+    const auto outcome = run.finish();
+    EXPECT_FALSE(outcome.timedOut);
+    EXPECT_EQ(outcome.exitCode, 4) << outcome.error;
+    EXPECT_TRUE(run.everyone().empty()) << "ranks or a collector live on";
+    const auto state = readState(run.file());
+    EXPECT_EQ(state.error, "");
+    EXPECT_EQ(state.integrity, "ok");
+    EXPECT_TRUE(state.finished);
+    expectRecordedUntil(state, moment);
+    EXPECT_EQ(state.losses.contains("rank died") ? state.losses.at("rank died") : 0, 2);
+    EXPECT_FALSE(std::filesystem::exists(session)) << "rings or Open MPI's shared memory stay in memory";
+}
+
+INSTANTIATE_TEST_SUITE_P(AtARandomMoment, Kill, testing::Range(0, 2));
 
 } // namespace
 } // namespace rankscope::system

@@ -97,14 +97,18 @@ std::map<int, pid_t> TrainingRun::ranks()
     return ranks;
 }
 
-std::optional<pid_t> TrainingRun::collector()
+std::optional<pid_t> TrainingRun::find(const std::string& name, const std::string& firstWord)
 {
     for (const auto& process : everyone()) {
-        if (process.name == "rankscope" && process.words.size() > 1 && process.words[1] == "collect")
+        if (process.name == name && process.words.size() > 1 && (firstWord.empty() || process.words[1] == firstWord))
             return process.pid;
     }
     return std::nullopt;
 }
+
+std::optional<pid_t> TrainingRun::collector() { return find("rankscope", "collect"); }
+
+std::optional<pid_t> TrainingRun::mpirun() { return find("mpirun", ""); }
 
 fs::path TrainingRun::session()
 {

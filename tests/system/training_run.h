@@ -42,6 +42,7 @@ public:
     /// The living ranks, by rank.
     std::map<int, pid_t> ranks();
     std::optional<pid_t> collector();
+    std::optional<pid_t> mpirun();
     /// Where the rings are, once a rank has started; empty when none does.
     std::filesystem::path session();
     /// All of the run that lives: launcher, mpirun, ranks, collector, also those that lost their parent.
@@ -51,6 +52,8 @@ public:
     bool waitForStep(std::int64_t step);
 
 private:
+    std::optional<pid_t> find(const std::string& name, const std::string& firstWord);
+
     support::TemporaryDirectory directory_;
     std::filesystem::path configuration_;
     std::filesystem::path file_;
