@@ -5,6 +5,7 @@
 #include "tracing/collector/collector.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,14 @@ void installSignals()
     // A closed terminal or pipe is no reason to lose a recording.
     std::signal(SIGHUP, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// A waking collector should not push a rank off its core: it waits until one gives its core away, as ranks do that
+/// wait themselves, or for its turn. Its share of the cores stays what it is, so the rings are emptied in time.
+void letRanksFinishTheirTurn()
+{
+    const sched_param parameters{};
+    static_cast<void>(sched_setscheduler(0, SCHED_BATCH, &parameters)); // if not allowed, it runs as others do
 }
 
 std::string progressText(const CollectProgress& progress)
@@ -66,6 +75,7 @@ private:
 int collectCommand(const CollectArguments& arguments)
 {
     installSignals();
+    letRanksFinishTheirTurn();
     if (const Status good = checkOutput("--out", arguments.out); !good) {
         sayError(good.error().message());
         return kWrongUsage;
