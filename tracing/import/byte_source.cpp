@@ -192,8 +192,7 @@ private:
 
 Status ByteSource::checkRatio(std::uint64_t written) const
 {
-    constexpr std::uint64_t kGiB = std::uint64_t{ 1 } << 30;
-    if (written > kGiB && written / kGreatestRatio > fileBytesRead_)
+    if (written > kNeverABomb && written / kGreatestRatio > fileBytesRead_)
         return Error("decompresses to more than " + std::to_string(kGreatestRatio)
             + " times its size: this is not a trace; decompress it by hand if it is one");
     return Done{};

@@ -26,9 +26,10 @@ public:
     bool truncated() const { return truncated_; } ///< the compressed stream ended too early or is damaged from here on
 
 protected:
-    /// A stream that grows by more than this after the first GiB is a bomb, not a trace (text compresses 5 to 40
+    /// A stream that grows by more than this after the first 64 MiB is a bomb, not a trace (text compresses 5 to 40
     /// times).
     static constexpr std::uint64_t kGreatestRatio = 400;
+    static constexpr std::uint64_t kNeverABomb = 64u << 20;
     Status checkRatio(std::uint64_t written) const;
 
     std::uint64_t fileBytes_ = 0;

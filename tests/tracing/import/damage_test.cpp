@@ -3,6 +3,8 @@
 #include "tracing/store/trace_reader.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -40,6 +42,17 @@ protected:
             const auto calls = *reader->hostCalls(lane.id, kAll);
             calls_.insert(calls_.end(), calls.begin(), calls.end());
         }
+    }
+    void expectBomb(const std::string& name, const std::string& packed)
+    {
+        ASSERT_LT(packed.size(), std::size_t{ 1 } << 20);
+        const std::string file = (folder_ / name).string(), out = (folder_ / "run.rsdb").string();
+        std::ofstream(file, std::ios::binary) << packed;
+        const auto report = importTraces({ file }, out);
+        ASSERT_FALSE(report);
+        EXPECT_NE(report.error().message().find("decompresses to more than 400 times its size"), std::string::npos)
+            << report.error().message();
+        EXPECT_FALSE(std::filesystem::exists(out));
     }
     static std::string kernel(
         const std::string& name, const std::string& ts, const std::string& dur, const std::string& correlation = "1")
@@ -172,6 +185,45 @@ TEST_F(Damage, NestingWithoutEndCostsOneEventAndNoMemory)
     EXPECT_GE(kernels_.size(), 2u);
     EXPECT_EQ(kernelNames_.front(), "a");
     EXPECT_EQ(kernelNames_.back(), "b");
+}
+
+TEST_F(Damage, TopLevelValuesOfAMillionLevelsCostOnlyThemselves)
+{
+    const std::string deep = std::string(1 << 20, '[') + std::string(1 << 20, ']');
+    import(R"({"distributedInfo": )" + deep + R"(, "deviceProperties": )" + deep + R"(, "note": {"a": )" + deep
+        + R"(}, "traceEvents": [)" + kernel("a", "10", "1") + "]}");
+    EXPECT_EQ(kernelNames_, std::vector<std::string>{ "a" });
+}
+
+/// 72 MiB of blanks with an event before and behind.
+std::string blanks()
+{
+    const std::string event = R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1})";
+    return "[" + event + "," + std::string(std::size_t{ 72 } << 20, ' ') + event + "]";
+}
+
+TEST_F(Damage, AGzipBombEndsInAnErrorAtTheLimit)
+{
+    const std::string text = blanks();
+    z_stream stream{};
+    ASSERT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    std::string packed(1 << 20, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    ASSERT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    expectBomb("rank0.json.gz", packed);
+}
+
+TEST_F(Damage, AZstandardBombEndsInAnErrorAtTheLimit)
+{
+    const std::string text = blanks();
+    std::string packed(1 << 20, '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
+    expectBomb("rank0.json.zst", packed);
 }
 
 } // namespace rankscope::tracing

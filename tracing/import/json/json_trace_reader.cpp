@@ -119,6 +119,12 @@ void addLoss(SourceTrace& trace, const char* kind, std::int64_t count)
         trace.losses.push_back({ kind, count, trace.path });
 }
 
+/// Not by recursion: however deep a value nests, the stack is enough.
+rapidjson::Document& parse(rapidjson::Document& document, const std::string& json)
+{
+    return document.Parse<rapidjson::kParseIterativeFlag>(json.c_str());
+}
+
 std::string textOf(const rapidjson::Value& value)
 {
     if (value.IsString())
@@ -133,7 +139,7 @@ std::string textOf(const rapidjson::Value& value)
 void readDistributedInfo(const std::string& json, SourceTrace& trace)
 {
     rapidjson::Document info;
-    if (info.Parse(json.c_str()).HasParseError() || !info.IsObject())
+    if (parse(info, json).HasParseError() || !info.IsObject())
         return;
     if (info.HasMember("rank") && info["rank"].IsInt() && info["rank"].GetInt() >= 0)
         trace.rank = info["rank"].GetInt();
@@ -148,7 +154,7 @@ void readDistributedInfo(const std::string& json, SourceTrace& trace)
 void readDevice(const std::string& json, SourceTrace& trace)
 {
     rapidjson::Document devices;
-    if (devices.Parse(json.c_str()).HasParseError() || !devices.IsArray() || devices.Empty() || !devices[0].IsObject())
+    if (parse(devices, json).HasParseError() || !devices.IsArray() || devices.Empty() || !devices[0].IsObject())
         return;
     if (devices[0].HasMember("name") && devices[0]["name"].IsString())
         trace.device = devices[0]["name"].GetString();
@@ -166,7 +172,7 @@ void readValues(const std::map<std::string, std::string>& values, SourceTrace& t
                 = wholeNumber(std::string_view(json).substr(0, json.find_last_of("0123456789") + 1)).value_or(0);
         else if (json.size() < 4096) {
             rapidjson::Document value;
-            if (!value.Parse(json.c_str()).HasParseError())
+            if (!parse(value, json).HasParseError())
                 trace.metadata[key] = textOf(value);
         }
     }
@@ -242,7 +248,7 @@ private:
         trace.metadata.erase("rankscope");
         const auto own = values.find("rankscope");
         rapidjson::Document facts;
-        if (own == values.end() || facts.Parse(own->second.c_str()).HasParseError() || !facts.IsObject())
+        if (own == values.end() || parse(facts, own->second).HasParseError() || !facts.IsObject())
             return;
         if (facts.HasMember("world_size") && facts["world_size"].IsInt() && facts["world_size"].GetInt() > 0)
             trace.worldSize = facts["world_size"].GetInt();

@@ -150,8 +150,11 @@ void ObjectScanner::topLevel()
             }
             if (!skipValue(kGreatestValue, &value))
                 break;
-            if (value.size() < kGreatestValue)
-                values_[key] = std::move(value);
+            const std::size_t bytes = key.size() + value.size() + 128; // with what the map takes
+            if (value.size() >= kGreatestValue || valueBytes_ + bytes > kGreatestValues)
+                continue;
+            valueBytes_ += bytes;
+            values_[key] = std::move(value);
         } else {
             ++at_;
             ++skipped_;

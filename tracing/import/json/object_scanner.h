@@ -18,6 +18,7 @@ class ObjectScanner {
 public:
     static constexpr std::size_t kGreatestObject = 8u << 20;
     static constexpr std::size_t kGreatestValue = 16u << 20; ///< a top-level value that is kept
+    static constexpr std::size_t kGreatestValues = 48u << 20; ///< all of them with their keys
 
     explicit ObjectScanner(ByteSource& source);
 
@@ -50,6 +51,7 @@ private:
     State state_ = State::Begin;
     bool inObject_ = false; ///< the array stands in a top-level object
     std::map<std::string, std::string> values_;
+    std::size_t valueBytes_ = 0;
     bool foundEvents_ = false;
     bool terminated_ = false;
     std::int64_t skipped_ = 0;

@@ -4,6 +4,7 @@
 #include "tracing/import/nsight/export_units.h"
 #include "tracing/import/nsight/mpi_tables.h"
 #include "tracing/import/nsight/nccl_linker.h"
+#include "tracing/import/nsight/nvtx_payloads.h"
 #include "tracing/import/part_rules.h"
 #include "tracing/model/shell_quote.h"
 
@@ -184,6 +185,7 @@ private:
     std::int64_t rows_ = 0;
     std::int64_t lastNs_ = 0;
     NcclLinker linker_;
+    NvtxPayloads payloads_;
     std::vector<AnnotationNotes> notes_; ///< by unit
     std::vector<std::vector<AnnotationNotes::Launch>> launches_; ///< by unit: where annotations can tell about them
     std::map<std::int64_t, std::string> threadNames_;
@@ -317,8 +319,12 @@ void NsightReader::addRange(const Statement& row, ExportUnit& unit, std::int64_t
     std::string name = tables_.textOf(row, 4, 5);
     // Ranges that were started and ended need not nest.
     const std::uint32_t lane = threadLane(unit, type == kStartEnd ? "ranges of" : "", thread);
-    if (NcclLinker::describes(name))
-        linker_.addRange(thread, at.beginNs, at.endNs, name, tables_.textOf(row, 6, 7));
+    if (NcclLinker::describes(name)) {
+        std::string payload = tables_.textOf(row, 6, 7);
+        if (payload.empty() && !row.isNull(8))
+            payload = payloads_.json(row.text(8));
+        linker_.addRange(thread, at.beginNs, at.endNs, name, payload);
+    }
     if (type != kMark)
         notesOf(unit).note(unit.trace.strings.intern(name), at.beginNs, at.endNs);
     if (type != kMark && row.isNull(1))
@@ -329,8 +335,10 @@ void NsightReader::addRange(const Statement& row, ExportUnit& unit, std::int64_t
 
 Status NsightReader::readRanges()
 {
+    if (Status status = payloads_.load(tables_); !status)
+        return status;
     return tables_.each("NVTX_EVENTS",
-        { "start", "end", "eventType", "globalTid", "text", "textId", "jsonText", "jsonTextId" },
+        { "start", "end", "eventType", "globalTid", "text", "textId", "jsonText", "jsonTextId", "binaryData" },
         [&](const Statement& row) -> Status {
             const std::int64_t type = row.integer(2), thread = row.integer(3);
             if (type == kThreadName)

@@ -165,6 +165,75 @@ TEST_F(Nsight, PayloadOfTheRangeAroundTheLaunchDescribesACollective)
     EXPECT_EQ(found[0].groups[part.group].size, 8);
 }
 
+/// Schemas as NCCL registers them (2.19 to 2.27); each stands there twice, once a process.
+const std::string kPayloads
+    = "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER, text TEXT,"
+      "textId INTEGER, jsonText TEXT, binaryData TEXT);"
+      "CREATE TABLE NVTX_PAYLOAD_SCHEMAS (domainId INTEGER, schemaId INTEGER, numEntries INTEGER, payloadSize INTEGER);"
+      "INSERT INTO NVTX_PAYLOAD_SCHEMAS VALUES (1, 16777218, 4, 24), (1, 16777223, 3, 24), (1, 16777218, 4, 24);"
+      "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER, schemaId INTEGER, idx INTEGER, flags INTEGER,"
+      "type INTEGER, name TEXT, offset INTEGER);"
+      "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, 16777218, 0, NULL, 18, 'NCCL communicator ID', NULL),"
+      "(1, 16777218, 1, NULL, 5, 'No. of ranks', 8), (1, 16777218, 2, NULL, 5, 'Rank', NULL),"
+      "(1, 16777218, 3, NULL, 5, 'CUDA device', 16), (1, 16777223, 0, NULL, 18, 'NCCL communicator ID', NULL),"
+      "(1, 16777223, 1, NULL, 22, 'Message size [bytes]', 8),"
+      "(1, 16777223, 2, NULL, 16777232, 'Reduction operation', 16);";
+
+/// Eight bytes of a payload, the least first.
+std::string eight(std::uint64_t number)
+{
+    std::string hex;
+    for (int i = 0; i < 8; ++i, number >>= 8) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(number & 0xFF));
+        hex += digits;
+    }
+    return hex;
+}
+std::string binaryRange(int begin, int end, const std::string& name, const std::string& payload)
+{
+    return row("NVTX_EVENTS",
+        { text(begin), text(end), "59", text(globalTid(20, 20)), "'" + name + "'", "NULL", "NULL", payload });
+}
+
+TEST_F(Nsight, BinaryPayloadsSayTheSameAsTheirJson)
+{
+    const std::string init // the third word: 8 ranks, this one is 3
+        = "x'" + eight(1) + eight(16777218) + eight(24) + eight(56) + eight(77) + eight(8 | 3ull << 32) + eight(0)
+        + "'";
+    const std::string reduce
+        = "x'" + eight(1) + eight(16777223) + eight(24) + eight(56) + eight(77) + eight(4096) + eight(0) + "'";
+    auto found = read(write("a.sqlite",
+        kStrings + kKernels + kCalls + kPayloads + kernel(100, 200, 0, 5, 20, 2) + call(90, 99, 20, 5, 4)
+            + binaryRange(10, 20, "ncclCommInitRank", init) + binaryRange(85, 105, "ncclAllReduce", reduce)));
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].rank, 3);
+    EXPECT_EQ(found[0].worldSize, 8);
+    ASSERT_EQ(found[0].parts.size(), 1u);
+    const SourcePart& part = found[0].parts[0];
+    EXPECT_EQ(part.op, CollectiveOp::AllReduce);
+    EXPECT_EQ(part.bytes, 4096);
+    EXPECT_EQ(found[0].groups[part.group].name, "77");
+    EXPECT_EQ(found[0].groups[part.group].size, 8);
+}
+
+TEST_F(Nsight, BinaryPayloadsThatDoNotFitTheirSchemaSayNothing)
+{
+    const std::string shorter = "x'" + eight(1) + eight(16777223) + eight(24) + eight(56) + eight(77) + "'";
+    const std::string unknown = "x'" + eight(1) + eight(16777299) + eight(8) + eight(40) + eight(77) + "'";
+    for (const std::string& payload : { shorter, unknown, std::string("x'00'"), std::string("'text'") }) {
+        std::remove(path("a.sqlite").c_str());
+        auto found = read(write("a.sqlite",
+            kStrings + kKernels + kCalls + kPayloads + kernel(100, 200, 0, 5, 20, 2) + call(90, 99, 20, 5, 4)
+                + binaryRange(85, 105, "ncclAllReduce", payload)));
+        ASSERT_EQ(found.size(), 1u);
+        ASSERT_EQ(found[0].parts.size(), 1u);
+        EXPECT_EQ(found[0].parts[0].op, CollectiveOp::AllReduce);
+        EXPECT_EQ(found[0].parts[0].bytes, 0);
+        EXPECT_EQ(found[0].parts[0].group, 0u);
+    }
+}
+
 TEST_F(Nsight, GroupOfSendsInsideAnAllToAllIsAnAllToAll)
 {
     const std::string send = R"('{"NCCL communicator ID": 7, "Message size [bytes]": 100, "Peer rank": 1}')";
