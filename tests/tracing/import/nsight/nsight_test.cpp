@@ -418,4 +418,70 @@ TEST_F(Nsight, ReportsOfOneHostLieAsFarApartAsItsSystemClockSays)
     EXPECT_EQ(window->endNs, 2'000'000'100);
 }
 
+/// A report of one rank of two, each on a host of its own: four all-reduces that end at these times.
+std::string reportOfHost(int rank, std::int64_t utcNs, const std::vector<int>& endsNs)
+{
+    const std::int64_t pid = 20 + rank;
+    const std::string place = R"('{"NCCL communicator ID": 77, "No. of ranks": 2, "Rank": )" + text(rank) + "}'";
+    std::string sql = kStrings + kKernels + kCalls + kRanges + range(10, 20, pid, "ncclCommInitRank", place)
+        + "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, systemClockNs INTEGER);"
+        + row("TARGET_INFO_SESSION_START_TIME", { text(utcNs), text(5'000'000'000 * (rank + 1)) })
+        + "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);"
+        + row("TARGET_INFO_SYSTEM_ENV", { "'Hostname'", "'node" + text(rank) + "'" });
+    for (int i = 0; i < static_cast<int>(endsNs.size()); ++i) {
+        const int end = endsNs[static_cast<std::size_t>(i)];
+        const std::string payload
+            = R"('{"NCCL communicator ID": 77, "Message size [bytes]": 4096, "seqNumber": )" + text(i) + "}'";
+        sql += kernel(end - 100'000, end, 0, i + 1, pid, 2) + call(end - 190'000, end - 180'000, pid, i + 1, 3)
+            + range(end - 200'000, end - 170'000, pid, "ncclAllReduce", payload);
+    }
+    return sql;
+}
+
+TEST_F(Nsight, ReportsOfSeveralHostsBecomeOneRunByTheEndsOfTheirCollectives)
+{
+    // The clock of node1 is 3 ms ahead.
+    const std::string a = write(
+        "a.sqlite", reportOfHost(0, 1'700'000'000'000'000'000, { 1'000'000, 11'000'000, 25'000'000, 40'000'000 }));
+    const std::string b = write(
+        "b.sqlite", reportOfHost(1, 1'700'000'000'000'000'000, { 4'000'000, 14'000'000, 28'000'000, 43'000'000 }));
+    const auto imported = importTraces({ a, b }, path("run.rsdb"));
+    ASSERT_TRUE(imported) << imported.error().message();
+    EXPECT_EQ(imported->ranks, 2);
+    EXPECT_EQ(imported->worldSize, 2);
+    EXPECT_TRUE(imported->clocks.starts_with("clocks moved by at most 3 ms")) << imported->clocks;
+    auto reader = TraceReader::open(path("run.rsdb"));
+    ASSERT_TRUE(reader);
+    std::vector<std::vector<std::int64_t>> ends;
+    const auto lanes = *reader->lanes();
+    for (const Lane& lane : lanes) {
+        const auto parts = *reader->collectives(lane.id, *reader->window());
+        if (!parts.empty())
+            ends.emplace_back();
+        for (const CollectivePart& part : parts)
+            ends.back().push_back(part.endNs);
+    }
+    ASSERT_EQ(ends.size(), 2u);
+    EXPECT_EQ(ends[0].size(), 4u);
+    EXPECT_EQ(ends[0], ends[1]);
+}
+
+TEST_F(Nsight, ReportsOfHostsWhoseCollectivesContradictEachOtherAreNotAligned)
+{
+    // No one shift makes these ends agree: they are 0, 20, -12 and 35 ms apart.
+    const std::string a = write(
+        "a.sqlite", reportOfHost(0, 1'700'000'000'000'000'000, { 1'000'000, 51'000'000, 95'000'000, 140'000'000 }));
+    const std::string b = write(
+        "b.sqlite", reportOfHost(1, 1'700'000'000'000'000'000, { 1'000'000, 71'000'000, 83'000'000, 175'000'000 }));
+    const auto imported = importTraces({ a, b }, path("run.rsdb"));
+    ASSERT_TRUE(imported) << imported.error().message();
+    EXPECT_TRUE(imported->clocks.starts_with("clocks not aligned")) << imported->clocks;
+    auto reader = TraceReader::open(path("run.rsdb"));
+    ASSERT_TRUE(reader);
+    const auto ranks = *reader->ranks();
+    ASSERT_EQ(ranks.size(), 2u);
+    for (const RankInfo& rank : ranks)
+        EXPECT_GE(rank.clockErrorNs, 10'000'000);
+}
+
 } // namespace rankscope::tracing
