@@ -4,7 +4,7 @@
 #include "tracing/model/check.h"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 
 namespace rankscope::backend {
 
@@ -21,6 +21,10 @@ template <typename T> void addTyped(std::span<std::byte> into, std::span<const s
         sum[i] += other[i];
 }
 
+// Chunks that no exchange of this thread needs now: fresh memory costs more than a short exchange (the kernel clears it
+// page by page).
+thread_local std::vector<std::unique_ptr<std::byte[]>> spareChunks;
+
 } // namespace
 
 void addFloats(std::span<std::byte> into, std::span<const std::byte> from) { addTyped<float>(into, from); }
@@ -36,13 +40,23 @@ RingExchange::RingExchange(Transport& transport, std::vector<int> members, int i
     , data_(data)
     , elementBytes_(elementBytes)
     , add_(add)
+    , swaps_(op == RingOp::AllReduce && members_.size() == 2 && data.size() <= kSwapBytes)
     // The segment that comes last is the one summed up here. With ReduceScatter it has to be this rank's own.
-    , sends_(plan(op == RingOp::ReduceScatter ? index - 1 : index))
-    , receives_(plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
+    , sends_(swaps_ ? planSwap() : plan(op == RingOp::ReduceScatter ? index - 1 : index))
+    , receives_(swaps_ ? planSwap() : plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
 {
     const auto sums = static_cast<std::size_t>(std::ranges::count_if(receives_, &Item::adds));
-    scratch_.assign(std::min(kWindow, sums), std::vector<std::byte>(std::min(kChunkBytes, data.size())));
+    while (scratch_.size() < std::min(kWindow, sums)) {
+        if (spareChunks.empty()) {
+            scratch_.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkBytes));
+        } else {
+            scratch_.push_back(std::move(spareChunks.back()));
+            spareChunks.pop_back();
+        }
+    }
 }
+
+RingExchange::~RingExchange() { std::ranges::move(scratch_, std::back_inserter(spareChunks)); }
 
 std::span<std::byte> RingExchange::segment(int s) const
 {
@@ -73,6 +87,18 @@ std::vector<RingExchange::Item> RingExchange::plan(int firstSegment) const
     return items;
 }
 
+std::vector<RingExchange::Item> RingExchange::planSwap() const
+{
+    // In four pieces, so that one is added while the next one travels; fewer where a message costs more than that.
+    constexpr std::size_t kLeast = 64 << 10;
+    static_assert(kSwapBytes / kWindow <= kChunkBytes && kLeast <= kChunkBytes, "a piece fits a chunk's memory");
+    const std::size_t piece = std::max(kLeast, (data_.size() / kWindow + 63) / 64 * 64);
+    std::vector<Item> items;
+    for (std::size_t at = 0; at < data_.size(); at += piece)
+        items.push_back({ .data = data_.subspan(at, std::min(piece, data_.size() - at)), .needs = 0, .adds = true });
+    return items;
+}
+
 bool RingExchange::startReceives()
 {
     const std::size_t from = static_cast<std::size_t>(index_) + members_.size() - 1;
@@ -81,7 +107,7 @@ bool RingExchange::startReceives()
         const Item& item = receives_[receivesStarted_];
         // What is replaced in place may still be on its way out of here, but it comes back only after that.
         const std::span<std::byte> into
-            = item.adds ? std::span(scratch_[receivesStarted_ % scratch_.size()]).first(item.data.size()) : item.data;
+            = item.adds ? std::span(scratch_[receivesStarted_ % scratch_.size()].get(), item.data.size()) : item.data;
         receiving_.push_back(
             { .message = transport_.receive(into, members_[from % members_.size()], tag_), .came = into });
         ++receivesStarted_;
@@ -104,7 +130,12 @@ bool RingExchange::startSends()
 
 bool RingExchange::finishReceive()
 {
-    if (receiving_.empty() || !transport_.test(receiving_.front().message))
+    if (receiving_.empty())
+        return false;
+    // What is added to must have left here: on a ring it has long gone around.
+    if (swaps_ && received_ >= sendsStarted_ - sending_.size())
+        return false;
+    if (!transport_.test(receiving_.front().message))
         return false;
     if (receives_[received_].adds)
         add_(receives_[received_].data, receiving_.front().came);

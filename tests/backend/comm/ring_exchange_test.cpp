@@ -37,6 +37,46 @@ std::vector<std::vector<float>> exchangeInTurns(
     return data;
 }
 
+/// Sends when it is looked at the fifth time only: what is written to the data before then would arrive.
+class LateTransport final : public Transport {
+public:
+    LateTransport(ThreadWorld& world, int rank)
+        : inner_(world, rank)
+    {
+    }
+    int rank() const override { return inner_.rank(); }
+    int worldSize() const override { return inner_.worldSize(); }
+    MessageId send(std::span<const std::byte> data, int to, int tag) override
+    {
+        held_.push_back({ data, to, tag });
+        return static_cast<MessageId>(kHeld + held_.size() - 1);
+    }
+    MessageId receive(std::span<std::byte> data, int from, int tag) override { return inner_.receive(data, from, tag); }
+    bool test(MessageId message) override
+    {
+        if (static_cast<std::size_t>(message) < kHeld)
+            return inner_.test(message);
+        Held& held = held_[static_cast<std::size_t>(message) - kHeld];
+        if (++held.looks < 5)
+            return false;
+        if (held.looks == 5)
+            held.message = inner_.send(held.data, held.to, held.tag);
+        return inner_.test(held.message);
+    }
+    void idle() override { inner_.idle(); }
+
+private:
+    static constexpr std::size_t kHeld = 1000;
+    struct Held {
+        std::span<const std::byte> data;
+        int to, tag;
+        int looks = 0;
+        MessageId message{};
+    };
+    ThreadTransport inner_;
+    std::vector<Held> held_;
+};
+
 } // namespace
 
 TEST(RingExchange, GivesEveryRankTheSum)
@@ -48,8 +88,8 @@ TEST(RingExchange, GivesEveryRankTheSum)
 
 TEST(RingExchange, WorksForAnyNumberOfRanksAndElements)
 {
-    // Fewer elements than ranks, none, one chunk, chunks that do not divide a segment.
-    for (const std::size_t count : std::vector<std::size_t>{ 0u, 1u, 2u, 5u, 1000u, 65'536u, 200'001u, 600'003u }) {
+    // Fewer elements than ranks, none, one chunk, chunks that do not divide a segment; what two ranks swap, and more.
+    for (const std::size_t count : std::vector<std::size_t>{ 0u, 1u, 2u, 5u, 1000u, 65'537u, 200'001u, 600'003u }) {
         for (int n = 1; n <= 5; ++n) {
             SCOPED_TRACE(std::to_string(count) + " elements on " + std::to_string(n) + " ranks");
             std::vector<std::vector<float>> data;
@@ -121,6 +161,26 @@ TEST(RingExchange, BitsDoNotDependOnWhoIsFast)
     EXPECT_EQ(sums[0], sums[2]);
     EXPECT_EQ(sums, exchangeInTurns(data, { 2, 2, 1, 0 }));
     EXPECT_EQ(sums, exchangeInTurns(data, { 1, 0, 1, 2 }));
+}
+
+TEST(RingExchange, TwoRanksAddToNothingThatHasNotLeft)
+{
+    ThreadWorld world(2);
+    LateTransport late(world, 0);
+    ThreadTransport prompt(world, 1);
+    std::vector<float> first(100'000, 1), second(100'000, 2);
+    const auto exchange = [](Transport& transport, std::vector<float>& data) {
+        return RingExchange(transport, { 0, 1 }, transport.rank(), 0, RingOp::AllReduce,
+            std::as_writable_bytes(std::span(data)), sizeof(float), addFloats);
+    };
+    RingExchange ofLate = exchange(late, first), ofPrompt = exchange(prompt, second);
+    bool firstDone = false, secondDone = false;
+    for (int turn = 0; turn < 100 && !(firstDone && secondDone); ++turn) {
+        firstDone = firstDone || ofLate.advance();
+        secondDone = secondDone || ofPrompt.advance();
+    }
+    EXPECT_EQ(first, std::vector<float>(100'000, 3));
+    EXPECT_EQ(second, std::vector<float>(100'000, 3));
 }
 
 } // namespace rankscope::backend
