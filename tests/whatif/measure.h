@@ -8,7 +8,8 @@
 
 namespace rankscope::whatif {
 
-/// Trains with these settings and writes `file`. The median of the counted steps, in ns.
+/// Trains with these settings and writes `file`; a file that is there already is taken as it is. The median of the
+/// counted steps, in ns.
 tracing::Result<double> trainedStepNs(const std::vector<std::string>& settings, const std::filesystem::path& file);
 
 /// What rankscope what-if makes of the run: its predicted step over its recorded one.

@@ -1,8 +1,10 @@
 #include "tracing/analysis/what_if.h"
 
 #include "tracing/analysis/lateness.h"
+#include "tracing/analysis/scenario/pipeline_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -74,10 +76,20 @@ Result<Wish> parsed(const std::string& text)
     return wish;
 }
 
+std::string_view nameOf(const LedgerRun& run, const RunFacts& facts, std::size_t rank, std::size_t kernel)
+{
+    const auto signature = static_cast<std::size_t>(raw(run.source.signatures[rank][kernel]));
+    const auto name = signature < facts.signatures.size()
+        ? static_cast<std::size_t>(raw(facts.signatures[signature].name))
+        : facts.names.size();
+    return name < facts.names.size() ? std::string_view(facts.names[name]) : std::string_view();
+}
+
 class Changes {
 public:
-    Changes(const LedgerRun& run, const Remedies& remedies, const std::vector<Window>& counted)
+    Changes(const LedgerRun& run, const RunFacts& facts, const Remedies& remedies, const std::vector<Window>& counted)
         : run_(run)
+        , facts_(facts)
         , remedies_(remedies)
         , counted_(counted)
     {
@@ -101,10 +113,19 @@ public:
                 variant.onCpu = true;
             return Done{};
         }
+        if (wish->what == "balance" && wish->value == "stages")
+            return balanceStages(text);
+        if (wish->what == "balance" && wish->value == "experts")
+            return balanceExperts(text);
         const auto factor = factorOf(wish->value);
         const bool understood = factor && (!wish->dimension || wish->what == "transfer" || wish->what == "link");
         if (understood && wish->what == "compute")
             return scaleCompute(*wish, *factor);
+        if (understood && wish->what == "recompute" && !wish->rank) {
+            for (ReplayChange& variant : variants_)
+                variant.recomputed = *factor;
+            return Done{};
+        }
         if (understood && wish->what == "transfer")
             return scaleTransfer(*wish, *factor);
         if (understood && wish->what == "link" && factor->numerator > 0)
@@ -169,6 +190,63 @@ private:
         return Done{};
     }
 
+    /// Each key's time becomes the mean of all keys'.
+    static std::map<std::int32_t, Ratio> evened(const std::map<std::int32_t, std::int64_t>& timeOf)
+    {
+        std::int64_t sum = 0;
+        for (const auto& [key, ns] : timeOf)
+            sum += ns;
+        std::map<std::int32_t, Ratio> ratios;
+        for (const auto& [key, ns] : timeOf)
+            ratios[key] = { sum / std::ssize(timeOf), std::max<std::int64_t>(1, ns) };
+        return ratios;
+    }
+
+    Status balanceStages(const std::string& text)
+    {
+        std::map<std::int32_t, std::int64_t> times;
+        for (std::size_t r = 0; r < run_.source.input.ranks.size(); ++r) {
+            if (const auto stage = run_.source.input.ranks[r].stage)
+                times[*stage] += remedies_.timeOf(r, Label::Compute);
+        }
+        if (times.size() < 2)
+            return Error(fmt::format("change {}: the run has no stages", text));
+        const auto ratios = evened(times);
+        for (ReplayChange& variant : variants_) {
+            for (const ledger::RankInput& rank : run_.source.input.ranks) {
+                if (rank.stage)
+                    variant.computeTimes[rank.rank] = product(variant.computeTimes[rank.rank], ratios.at(*rank.stage));
+            }
+        }
+        return Done{};
+    }
+
+    Status balanceExperts(const std::string& text)
+    {
+        std::map<std::int32_t, std::int64_t> times;
+        std::map<std::int32_t, std::vector<bool>> chosen;
+        for (std::size_t r = 0; r < run_.source.input.ranks.size(); ++r) {
+            const std::int32_t rank = run_.source.input.ranks[r].rank;
+            const auto kernels = run_.source.kernelsOf(r);
+            for (std::size_t i = 0; i < kernels.size(); ++i) {
+                chosen[rank].push_back(kernels[i].work && nameHas(r, i, "expert"));
+                times[rank] += chosen[rank].back() ? kernels[i].end - kernels[i].begin : 0;
+            }
+        }
+        if (std::ranges::all_of(times, [](const auto& entry) { return entry.second == 0; }))
+            return Error(fmt::format("change {}: the run has no kernels of experts with their tokens", text));
+        for (const auto& [rank, ratio] : evened(times)) {
+            for (ReplayChange& variant : variants_)
+                variant.chosenKernels[rank] = { chosen[rank], ratio };
+        }
+        return Done{};
+    }
+
+    bool nameHas(std::size_t rank, std::size_t kernel, std::string_view word) const
+    {
+        return nameOf(run_, facts_, rank, kernel).find(word) != std::string_view::npos;
+    }
+
     template <typename Visitor> void forRanks(const Wish& wish, Visitor visitor)
     {
         for (ReplayChange& variant : variants_) {
@@ -215,6 +293,7 @@ private:
     }
 
     const LedgerRun& run_;
+    const RunFacts& facts_;
     const Remedies& remedies_;
     const std::vector<Window>& counted_;
     std::array<ReplayChange, 3> variants_; ///< as the fastest, the median and the slowest peer
@@ -236,6 +315,70 @@ double noiseOf(const std::vector<StepSpan>& steps)
     return mean > 0 ? 2 * deviation / std::sqrt(static_cast<double>(steps.size())) / mean : 0;
 }
 
+/// "micro_batches=8", "schedule=gpipe": the pipeline is played anew.
+bool isPlan(const std::string& change)
+{
+    return change.starts_with("micro_batches=") || change.starts_with("schedule=");
+}
+
+/// The run's schedule with the changes.
+Result<Schedule> plannedSchedule(const LedgerRun& run, std::span<const std::string> changes)
+{
+    if (!run.source.input.pipeline)
+        return Error(fmt::format("change {}: the run declares no pipeline", changes.front()));
+    const Schedule& recorded = *run.source.input.pipeline;
+    std::string name = recorded.name;
+    int microBatches = recorded.microBatches;
+    for (const std::string& change : changes) {
+        const std::string value = change.substr(change.find('=') + 1);
+        if (change.starts_with("schedule=")) {
+            name = value;
+            continue;
+        }
+        const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), microBatches);
+        if (code != std::errc() || end != value.data() + value.size() || microBatches < 1 || microBatches > 65535)
+            return Error(fmt::format("change {}: allowed is a whole number, 1 to 65535", change));
+    }
+    // Two chunks are what the engine takes where nothing is said.
+    const int chunks = recorded.chunks > 1 ? recorded.chunks : 2;
+    if (auto schedule = scheduleByName(name, recorded.stages, microBatches, chunks))
+        return std::move(*schedule);
+    return Error(fmt::format("change {}: no such schedule of {} stages and {} micro-batches; there are {}",
+        changes.front(), recorded.stages, microBatches, fmt::join(scheduleNames(), ", ")));
+}
+
+/// The recorded step, and what the change makes of a step that is played from the mean times of passes and messages.
+Result<Prediction> playedAnew(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes)
+{
+    const auto schedule = plannedSchedule(run, changes);
+    if (!schedule)
+        return schedule.error();
+    const std::vector<StepSpan> all = tiledSteps(facts.steps);
+    std::vector<Window> steps;
+    for (const StepSpan& step : run.summary.counted ? stepsIn(all, *run.summary.counted) : std::vector<StepSpan>())
+        steps.push_back(step.window);
+    const auto times
+        = scenario::pipelineTimes(run.source.input, run.result, steps, [&](std::size_t rank, std::size_t kernel) {
+              const ledger::ComputeOp& op = run.source.input.ranks[rank].compute[kernel];
+              return op.pass == Pass::Weight
+                  || (kernel < run.source.signatures[rank].size()
+                      && nameOf(run, facts, rank, kernel).find("weight gradient") != std::string_view::npos);
+          });
+    if (!times)
+        return times.error();
+    const double before = scenario::playedStepNs(*times, *run.source.input.pipeline);
+    const double after = scenario::playedStepNs(*times, *schedule);
+    Prediction prediction;
+    const auto count = static_cast<double>(steps.size());
+    prediction.baselineNs = std::llround(count * times->recordedNs);
+    // What playing the recorded schedule leaves unexplained stays: as a share, and as a time.
+    const double asShare = times->recordedNs * after / before, asTime = times->recordedNs + after - before;
+    prediction.lowNs = std::llround(count * std::max(0.0, std::min(asShare, asTime)));
+    prediction.highNs = std::llround(count * std::max(asShare, asTime));
+    prediction.predictedNs = (prediction.lowNs + prediction.highNs) / 2;
+    return prediction;
+}
+
 } // namespace
 
 std::string whatIfHelp()
@@ -247,7 +390,10 @@ std::string whatIfHelp()
            "  transfer=0.5          transfers take half the time; transfer.dp=0.5, transfer@2=0.5\n"
            "  link.dp=4             links of a dimension are 4 times as fast; link=4: all\n"
            "  overlap=perfect       transfers run under compute\n"
-           "  cores=enough          every kernel has a core for each of its threads\n";
+           "  cores=enough          every kernel has a core for each of its threads\n"
+           "  balance=stages        all stages compute equally long; balance=experts: all ranks' experts\n"
+           "  recompute=0           nothing is computed again for the backward pass\n"
+           "  micro_batches=8 schedule=zb-h1   the pipeline's step is played anew; not together with other changes\n";
 }
 
 Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes)
@@ -258,15 +404,22 @@ Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<con
         return Error(
             fmt::format("replay: the run holds nothing to replay, or more than {} operations; choose fewer ranks",
                 Remedies::kMostOperations));
-    Changes wanted(run, remedies, counted);
+    const auto plans = std::ranges::count_if(changes, isPlan);
+    if (plans > 0 && plans != std::ssize(changes))
+        return Error(
+            fmt::format("change {}: not together with changes of other kinds", *std::ranges::find_if(changes, isPlan)));
+    Changes wanted(run, facts, remedies, counted);
     // A fixed rank first: factors are about what it then has.
     std::vector<std::string> inOrder(changes.begin(), changes.end());
     std::ranges::stable_partition(inOrder, [](const std::string& change) { return change.starts_with("fix="); });
-    for (const std::string& change : inOrder) {
+    for (const std::string& change : plans > 0 ? std::vector<std::string>() : inOrder) {
         if (const Status status = wanted.add(change); !status)
             return status.error();
     }
-    const Prediction prediction = wanted.predict();
+    const auto replayed = plans > 0 ? playedAnew(run, facts, changes) : wanted.predict();
+    if (!replayed)
+        return replayed.error();
+    const Prediction& prediction = *replayed;
     const std::vector<StepSpan> all = tiledSteps(facts.steps);
     const std::vector<StepSpan> steps
         = run.summary.counted ? stepsIn(all, *run.summary.counted) : std::vector<StepSpan>();

@@ -36,6 +36,11 @@ std::string whatIfHelp();
 ///   link=X link.dp=X     links X times as fast
 ///   overlap=perfect      transfers cost time only where they alone last longer than the step
 ///   cores=enough         every kernel has a core for each of its threads
+///   balance=stages       every stage computes as long as the mean of all; balance=experts: kernels with tokens
+///   recompute=0          X times as much is computed again for the backward pass
+///   micro_batches=N schedule=gpipe   the pipeline's step is played anew from the mean times of its passes and
+///   messages;
+///                        these two alone or together
 /// An error names the change that is not understood.
 Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes);
 

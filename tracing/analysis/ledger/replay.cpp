@@ -59,12 +59,18 @@ private:
 
     static Ns scaled(Ns ns, const Ratio& ratio) { return mulDiv(ns, ratio.numerator, ratio.denominator); }
 
-    Ns computeLength(const RankInput& rank, const ComputeOp& op, Ns length) const
+    Ns computeLength(const RankInput& rank, std::size_t index, Ns length) const
     {
+        const ComputeOp& op = rank.compute[index];
         if (change_.onCpu && op.cpu && op.threads > 0)
             length = std::min(length, *op.cpu / op.threads);
         if (change_.kernelsWithWork && op.work)
             length = *change_.kernelsWithWork;
+        if (change_.recomputed && op.pass == Pass::Recompute)
+            length = scaled(length, *change_.recomputed);
+        const auto some = change_.chosenKernels.find(rank.rank);
+        if (some != change_.chosenKernels.end() && index < some->second.chosen.size() && some->second.chosen[index])
+            length = scaled(length, some->second.ratio);
         const auto ratio = change_.computeTimes.find(rank.rank);
         if (ratio != change_.computeTimes.end() && op.pass != Pass::Optimizer)
             length = scaled(length, ratio->second);
@@ -90,7 +96,7 @@ private:
             for (std::size_t i = 0; i < rank.compute.size(); ++i) {
                 const ComputeOp& op = rank.compute[i];
                 const Ns end = std::max(op.begin, std::min(op.end, last));
-                ops_.push_back({ r, OpKind::Compute, i, op.begin, end, 0, computeLength(rank, op, end - op.begin) });
+                ops_.push_back({ r, OpKind::Compute, i, op.begin, end, 0, computeLength(rank, i, end - op.begin) });
             }
             for (std::size_t i = 0; i < rank.copies.size(); ++i) {
                 const CopyOp& op = rank.copies[i];

@@ -20,6 +20,12 @@ struct StretchRatio {
     Ratio ratio{};
 };
 
+/// Some kernels of a rank.
+struct ChosenKernels {
+    std::vector<bool> chosen; ///< by index; those behind its end are not
+    Ratio ratio{};
+};
+
 /// What is changed before a run is replayed. Everything may be combined.
 struct ReplayChange {
     std::set<std::pair<std::int32_t, AnnotationKind>> dropped; ///< gaps under these annotations of a rank vanish
@@ -28,6 +34,8 @@ struct ReplayChange {
     /// recorded time; other stretches stay. Not together with the two above.
     std::map<std::pair<std::int32_t, Label>, std::vector<StretchRatio>> gapTimes;
     std::map<std::int32_t, Ratio> computeTimes; ///< duration of a rank's kernels; the optimizer's stay
+    std::map<std::int32_t, ChosenKernels> chosenKernels; ///< duration of some of a rank's kernels
+    std::optional<Ratio> recomputed; ///< what stays of kernels that compute again what was not kept
     std::map<std::int32_t, Ratio> transferOfRank; ///< transfer part of a rank's communication
     std::map<Dimension, Ratio> transferOfDimension;
     std::optional<Ns> kernelsWithWork; ///< kernels with work (experts' tokens) last this long

@@ -110,6 +110,21 @@ TEST(Replay, AFasterLateRankShortensTheRunByWhatItGains)
     EXPECT_EQ(result.end, 270);
 }
 
+TEST(Replay, ChosenKernelsAndWhatIsComputedAgainChangeAlone)
+{
+    // Rank 1's first kernel, not its second, at half length: as above but for its end. Without it: rank 0 is the late one.
+    LedgerInput input = lateRankOne();
+    ReplayChange change;
+    change.chosenKernels[1] = { { true }, { 1, 2 } };
+    const ReplayResult half = replay(input, computeLedger(input), change);
+    EXPECT_EQ(half.end, 270);
+    EXPECT_EQ(half.compute[1][1].end - half.compute[1][1].begin, 40);
+    input.ranks[1].compute[0].pass = Pass::Recompute;
+    change = {};
+    change.recomputed = { 0, 1 };
+    EXPECT_EQ(replay(input, computeLedger(input), change).end, 220);
+}
+
 TEST(Replay, FreeTransferTakesTheTransferAway)
 {
     const LedgerInput input = lateRankOne();
