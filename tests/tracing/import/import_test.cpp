@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 namespace rankscope::tracing {
 
@@ -112,6 +113,68 @@ TEST_F(Import, BeginAndEndEventsNestAndOpenOnesAreCounted)
     EXPECT_EQ(ranges[1].depth, 1);
     EXPECT_EQ(lossCount(reader, "end without a begin"), 1);
     EXPECT_EQ(lossCount(reader, "span without an end"), 1);
+}
+
+TEST_F(Import, EveryPhaseOfAChromeTraceIsRead)
+{
+    auto reader = import({ write("a.json", R"([{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"worker"}},
+        {"ph":"X","pid":1,"tid":2,"ts":0,"dur":9,"name":"whole"}, {"ph":"i","pid":1,"tid":2,"ts":3,"s":"t","name":"now"},
+        {"ph":"C","pid":1,"ts":1,"name":"memory","args":{"used":5,"free":2.5}},
+        {"ph":"C","pid":1,"ts":4,"name":"memory","args":{"used":7,"free":0.5}},
+        {"ph":"s","pid":1,"tid":2,"ts":1,"id":1,"name":"f","cat":"f"}, {"ph":"f","pid":1,"tid":2,"ts":2,"id":1,"name":"f","cat":"f"},
+        {"ph":"b","pid":1,"tid":2,"ts":1,"id":"0x1","cat":"io","name":"read"},
+        {"ph":"b","pid":1,"tid":2,"ts":2,"id":"0x2","cat":"io","name":"read"},
+        {"ph":"n","pid":1,"tid":2,"ts":3,"id":"0x1","cat":"io","name":"half"},
+        {"ph":"e","pid":1,"tid":2,"ts":6,"id":"0x1","cat":"io","name":"read"},
+        {"ph":"e","pid":1,"tid":2,"ts":5,"id":"0x2","cat":"io","name":"read"},
+        {"ph":"O","pid":1,"tid":2,"ts":5,"name":"object"}])") });
+    std::map<std::string, std::vector<Window>> ranges;
+    std::map<std::string, std::vector<double>> samples;
+    const auto lanes = *reader.lanes();
+    for (const Lane& lane : lanes) {
+        const auto rows = *reader.ranges(lane.id, kAll);
+        for (const Range& range : rows)
+            ranges[lane.name].push_back({ range.beginNs, range.endNs });
+        const auto values = *reader.counters(lane.id, kAll);
+        for (const CounterSample& sample : values)
+            samples[lane.name].push_back(sample.value);
+    }
+    EXPECT_EQ(ranges["worker"], (std::vector<Window>{ { 0, 9000 }, { 3000, 3000 } }));
+    EXPECT_EQ(ranges["async worker"], (std::vector<Window>{ { 1000, 6000 }, { 2000, 5000 }, { 3000, 3000 } }));
+    EXPECT_EQ(samples["memory used"], (std::vector<double>{ 5, 7 }));
+    EXPECT_EQ(samples["memory free"], (std::vector<double>{ 2.5, 0.5 }));
+    EXPECT_EQ(lossCount(reader, "phase O that is not read"), 1);
+}
+
+TEST_F(Import, KernelsOfOtherDevicesAreKernels)
+{
+    std::string text = "[";
+    for (const char* category : { "kernel", "Kernel", "hpu_op", "mtia_ccp_events" })
+        text += std::string(R"({"ph":"X","cat":")") + category + R"(","name":"gemm","pid":0,"tid":7,"ts":1,"dur":2},)";
+    for (const char* category : { "cuda_runtime", "xpu_runtime", "privateuse1_driver", "mtia_runtime" })
+        text
+            += std::string(R"({"ph":"X","cat":")") + category + R"(","name":"launch","pid":9,"tid":9,"ts":1,"dur":2},)";
+    auto reader = import({ write("a.json", text + "]") });
+    EXPECT_EQ(reader.kernels(lane(reader, LaneKind::Compute), kAll)->size(), 4u);
+    EXPECT_EQ(reader.hostCalls(lane(reader, LaneKind::Host), kAll)->size(), 4u);
+}
+
+TEST_F(Import, AnInterruptedImportLeavesNothingAndTheOlderRunAsItWas)
+{
+    std::string text = R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2})";
+    const std::string file = write("rank0.json", text + "]");
+    ImportOptions options;
+    for (const bool whileWriting : { false, true }) {
+        write("run.rsdb", "older");
+        options.progress = [&](const ImportProgress& progress) { return whileWriting && !progress.writing; };
+        const auto report = importTraces({ file }, out(), options);
+        ASSERT_FALSE(report);
+        EXPECT_EQ(report.error().message(), "import: cancelled");
+        std::string content;
+        std::ifstream(out()) >> content;
+        EXPECT_EQ(content, "older");
+        EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2) << "trace and run only";
+    }
 }
 
 TEST_F(Import, DamagedEventsAreRepairedOrCountedAndTheRestIsKept)

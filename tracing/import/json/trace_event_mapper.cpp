@@ -12,7 +12,11 @@ namespace rankscope::tracing {
 
 namespace {
 
-bool isKernelCategory(std::string_view c) { return c == "kernel" || c == "Kernel"; }
+/// NVIDIA's, AMD's and Intel's; Habana's; Meta's.
+bool isKernelCategory(std::string_view c)
+{
+    return c == "kernel" || c == "Kernel" || c == "hpu_op" || c == "mtia_ccp_events";
+}
 bool isCopyCategory(std::string_view c)
 {
     return c == "gpu_memcpy" || c == "gpu_memset" || c == "Memcpy" || c == "Memset";
