@@ -36,6 +36,20 @@ QString firstSentence(const QString& path)
     return text.isEmpty() ? text : text.left(1).toUpper() + text.mid(1);
 }
 
+/// Rules for `rankscope check` lie beside the configurations, and cannot be trained.
+bool areRules(const QString& path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return false;
+    while (!file.atEnd()) {
+        const QByteArray line = file.readLine().trimmed();
+        if (line.startsWith("[[rule]]") || line.startsWith("[[detector]]"))
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 QString sampleFolder(const QString& programFolder)
@@ -60,8 +74,10 @@ QVector<Sample> samplesIn(const QString& folder)
     if (folder.isEmpty())
         return samples;
     const QDir dir(folder);
-    for (const QFileInfo& file : dir.entryInfoList({ QStringLiteral("*.toml") }, QDir::Files, QDir::Name))
-        samples.push_back({ file.completeBaseName(), firstSentence(file.filePath()), file.filePath() });
+    for (const QFileInfo& file : dir.entryInfoList({ QStringLiteral("*.toml") }, QDir::Files, QDir::Name)) {
+        if (!areRules(file.filePath()))
+            samples.push_back({ file.completeBaseName(), firstSentence(file.filePath()), file.filePath() });
+    }
     // What a newcomer should start with comes first; then by name, not by file name, which puts "a-4" before "a".
     const auto place = [](const Sample& sample) {
         return std::pair(!sample.name.startsWith(QLatin1String("quickstart")), sample.name);

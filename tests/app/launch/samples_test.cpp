@@ -14,6 +14,7 @@ TEST(Samples, AreDescribedByTheFirstSentenceOfTheirComment)
     directory.write("a.toml", "[model]\n");
     directory.write("a-4.toml", "");
     directory.write("notes.txt", "no sample");
+    directory.write("rules.toml", "# What must hold.\n[[rule]]\nname = \"it is fast\"\n");
     const auto samples = samplesIn(QString::fromStdString(directory.path().string()));
     ASSERT_EQ(samples.size(), 3);
     EXPECT_EQ(samples[0].name, "a");
