@@ -305,7 +305,8 @@ Result<Details> Builder::collective()
         details_.title += QStringLiteral(" #%1").arg(match.sequence);
         details_.subtitle
             = QStringLiteral("%1 of %2 parts in the file").arg(match.partsPresent).arg(match.partsExpected);
-        if (match.partsPresent > 1 && match.lastExitNs > match.lastEntryNs && !isPointToPoint(match.op)) {
+        const bool sizeKnown = first.part.bytes > 0;
+        if (sizeKnown && match.partsPresent > 1 && match.lastExitNs > match.lastEntryNs && !isPointToPoint(match.op)) {
             add("bus bandwidth",
                 text(tracing::rateText(1e9
                         * tracing::busBandwidthGBps(

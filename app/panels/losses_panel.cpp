@@ -4,6 +4,7 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QStyledItemDelegate>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
@@ -18,6 +19,29 @@ bool same(const tracing::Loss& a, const tracing::Loss& b)
 {
     return a.kind == b.kind && a.count == b.count && a.detail == b.detail;
 }
+
+constexpr int kRowHeight = 24;
+
+/// Words begin and end under the header's: the style pads the header's sections by 8, cells by 3.
+class CellDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QStyleOptionViewItem cell(option);
+        cell.rect.adjust(kMorePadding, 0, -kMorePadding, 0);
+        QStyledItemDelegate::paint(painter, cell, index);
+    }
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        const QSize size = QStyledItemDelegate::sizeHint(option, index);
+        return { size.width() + 2 * kMorePadding, std::max(size.height(), kRowHeight) };
+    }
+
+private:
+    static constexpr int kMorePadding = 5;
+};
 
 } // namespace
 
@@ -38,6 +62,7 @@ LossesPanel::LossesPanel(QWidget* parent)
     list_->headerItem()->setTextAlignment(Count, Qt::AlignRight | Qt::AlignVCenter);
     list_->setRootIsDecorated(false);
     list_->setFrameShape(QFrame::NoFrame);
+    list_->setItemDelegate(new CellDelegate(list_));
     list_->setWordWrap(true);
     list_->setTextElideMode(Qt::ElideRight);
     list_->setColumnWidth(Kind, 260);

@@ -106,6 +106,7 @@ LedgerTable::LedgerTable(const Look& look, QWidget* parent)
     setAccessibleName(tr("Ledger"));
     header()->setSectionsMovable(false);
     header()->setStretchLastSection(true);
+    header()->setTextElideMode(Qt::ElideRight);
     header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     connect(&look_, &Look::themeChanged, viewport(), qOverload<>(&QWidget::update));
     connect(this, &QTreeWidget::itemSelectionChanged, this, [this] {

@@ -69,7 +69,8 @@ void RankBars::paintEvent(QPaintEvent* event)
     const bool times = shows_ == Shows::Times;
     painter.setFont(textFont(12));
     if (times)
-        paintColumns(painter, QRect(0, 0, width(), 14), { "compute", "waiting", "hidden" }, toQColor(colors.dim));
+        paintColumns(
+            painter, QRect(0, 0, width(), headHeight()), { "compute", "waiting", "hidden" }, toQColor(colors.dim));
     for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
         const QRect area = barArea(i);
         if (area.bottom() < event->rect().top() || area.top() > event->rect().bottom())
