@@ -1,3 +1,4 @@
+#include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/import_progress.h"
 #include "tracing/cli/output_path.h"
@@ -47,6 +48,13 @@ std::string refusal(const ImportArguments& arguments, const std::string& out)
     return "";
 }
 
+/// Without the path, which the line begins with.
+std::string reasonOf(const ImportedFile& file)
+{
+    const std::string lead = "read " + file.path + ": ";
+    return file.leftOut.starts_with(lead) ? file.leftOut.substr(lead.size()) : file.leftOut;
+}
+
 std::string filesText(const ImportReport& report)
 {
     std::string text;
@@ -59,7 +67,7 @@ std::string filesText(const ImportReport& report)
         if (++lines > kMostLines)
             continue;
         if (out)
-            text += fmt::format("  left out {}: {}\n", file.path, file.leftOut);
+            text += fmt::format("  left out {}: {}\n", file.path, reasonOf(file));
         else
             text += fmt::format("  {} is rank {}: {}\n", file.path, file.rank,
                 file.rankFromName ? "its name says so, the file does not" : "taken, neither file nor name say");
@@ -105,8 +113,8 @@ int importCommand(const ImportArguments& arguments)
         sayError(report.error().message());
         return kUnreadableInput;
     }
-    std::string text
-        = fmt::format("{}: {} of {} ranks, {} events\n", report->out, report->ranks, report->worldSize, report->events);
+    std::string text = fmt::format("{}: {} of {}, {}\n", report->out, report->ranks, plural(report->worldSize, "rank"),
+        plural(report->events, "event"));
     text += filesText(*report);
     if (!report->clocks.empty())
         text += fmt::format("  {}\n", report->clocks);

@@ -33,12 +33,13 @@ void addTrain(CLI::App& app, TrainArguments& arguments, Chosen& chosen)
     command
         ->add_option("--rules", arguments.rules,
             "Thresholds that the run is started with, for rankscope check: kept in the file with their SHA-256. "
-            "[[detector]] tables in it (kind, threshold, steps, owner, action = notify, mark, checkpoint, stop, restart) "
+            "[[detector]] tables in it (kind, threshold, steps, owner, action = notify, mark, checkpoint, stop, "
+            "restart) "
             "are watched while it runs")
         ->type_name("F.toml");
     command->add_flag("--json", arguments.json, "One JSON line a step on standard output, also on a terminal");
     command->add_option("settings", arguments.overrides, "Settings that override the configuration's")
-        ->type_name("key=value ...");
+        ->type_name("key=value");
     command->callback([&] { chosen = [&] { return trainCommand(arguments); }; });
 }
 
@@ -69,7 +70,7 @@ void addImport(CLI::App& app, ImportArguments& arguments, Chosen& chosen)
     CLI::Option* inputs = command
                               ->add_option("inputs", arguments.inputs,
                                   "Traces (PyTorch, Chrome, MindStudio, Nsight SQLite, CSV) and folders")
-                              ->type_name("INPUT ...");
+                              ->type_name("INPUT");
     command->add_option("--out", arguments.out, "Where the run goes; a run file of that name is replaced")
         ->type_name("run.rsdb");
     command
@@ -82,7 +83,7 @@ void addImport(CLI::App& app, ImportArguments& arguments, Chosen& chosen)
     command->add_flag("--print-rules", arguments.printRules, "Print the built-in rules, which explain the form");
     command->callback([&, inputs] {
         if (inputs->count() == 0 && !arguments.printRules)
-            throw CLI::RequiredError("inputs");
+            throw CLI::RequiredError("INPUT");
         chosen = [&] { return importCommand(arguments); };
     });
 }
@@ -91,7 +92,8 @@ void addInfo(CLI::App& app, InfoArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(
         app, "info", "Says what a run file holds: ranks, rows, losses, provenance", "rankscope info run.rsdb --json");
-    CLI::Option* file = command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb");
+    CLI::Option* file
+        = command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb");
     command->add_flag("--json", arguments.json, "As JSON");
     CLI::Option* schema
         = command->add_flag("--schema", arguments.schema, "Print every table and column with its meaning and unit");
@@ -126,7 +128,7 @@ void addLedger(CLI::App& app, LedgerArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "ledger", "Accounts for every ns of every rank: one leaf each, with its cause",
         "rankscope ledger run.rsdb --steps 10:20\n  rankscope ledger run.rsdb --by rank");
-    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb")->required();
     command->add_flag("--json", arguments.json, "As JSON");
     command->add_option("--steps", arguments.steps, "Steps A to B only")->type_name("A:B");
     command->add_option("--by", arguments.by, "What to tell apart: rank, step, leaf (JSON: all, else leaf)")
@@ -157,10 +159,9 @@ void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
     CLI::App* command = addCommand(app, "what-if", "Replays a run with changes and predicts the time of a step",
         "rankscope what-if run.rsdb fix=2 link.dp=4\n  rankscope what-if AR.csv.gz --published");
     command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb")->required();
-    CLI::Option* changes = command
-                               ->add_option("changes", arguments.changes,
-                                   "What is changed, all at once:\n" + whatIfHelp())
-                               ->type_name("CHANGE ...");
+    CLI::Option* changes
+        = command->add_option("changes", arguments.changes, "What is changed, all at once:\n" + whatIfHelp())
+              ->type_name("CHANGE");
     command
         ->add_flag("--published", arguments.published,
             "The slowdown of a pipeline timeline by the published rules of StragglerAnalysis instead: S, M_W, M_S, "
@@ -169,7 +170,7 @@ void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
     command->add_flag("--json", arguments.json, "As JSON");
     command->callback([&, changes] {
         if (changes->count() == 0 && !arguments.published)
-            throw CLI::RequiredError("changes");
+            throw CLI::RequiredError("a CHANGE, such as fix=2,");
         chosen = [&] { return whatIfCommand(arguments); };
     });
 }
@@ -194,21 +195,23 @@ void addExport(CLI::App& app, ExportArguments& arguments, Chosen& chosen)
             "rankscope export run.rsdb --perfetto run.pftrace\n  rankscope export run.rsdb --chrome run.json.gz --csv "
             "tables");
     command->add_option("file", arguments.file, "Run file, or another tool's trace")->type_name("run.rsdb")->required();
-    auto* formats = command->add_option_group("formats", "At least one of them");
-    formats->add_option("--perfetto", arguments.perfetto, "Perfetto protobuf, for ui.perfetto.dev and trace_processor")
+    command->add_option("--perfetto", arguments.perfetto, "Perfetto protobuf, for ui.perfetto.dev and trace_processor")
         ->type_name("F.pftrace");
-    formats->add_option("--chrome", arguments.chrome, "Chrome trace JSON; compressed where the name ends in .gz")
+    command->add_option("--chrome", arguments.chrome, "Chrome trace JSON; compressed where the name ends in .gz")
         ->type_name("F.json[.gz]");
-    formats->add_option("--csv", arguments.csv, "spans.csv, counters.csv and ranks.csv in this folder")
+    command->add_option("--csv", arguments.csv, "spans.csv, counters.csv and ranks.csv in this folder")
         ->type_name("DIR");
-    formats->require_option(1, 3);
-    command->callback([&] { chosen = [&] { return exportCommand(arguments); }; });
+    command->callback([&] {
+        if (arguments.perfetto.empty() && arguments.chrome.empty() && arguments.csv.empty())
+            throw CLI::RequiredError("one of --perfetto, --chrome and --csv");
+        chosen = [&] { return exportCommand(arguments); };
+    });
 }
 
 void addOpen(CLI::App& app, OpenArguments& arguments, Chosen& chosen)
 {
     CLI::App* command = addCommand(app, "open", "Shows runs in the app", "rankscope open run.rsdb");
-    command->add_option("files", arguments.files, "Run files")->type_name("FILE ...")->required();
+    command->add_option("files", arguments.files, "Run files, or other tools' traces")->type_name("FILE")->required();
     command->callback([&] { chosen = [&] { return openCommand(arguments); }; });
 }
 

@@ -1,4 +1,5 @@
 #include "tracing/cli/open_run.h"
+#include "tracing/analysis/wording.h"
 
 #include "tracing/analysis/load.h"
 #include "tracing/cli/import_progress.h"
@@ -41,8 +42,8 @@ Result<std::string> imported(const std::vector<std::string>& paths)
         std::int64_t lost = 0;
         for (const Loss& loss : cached->report.losses)
             lost += loss.count;
-        sayNote(fmt::format("{}: imported {} of {} ranks, {} events; {}", path, cached->report.ranks,
-            cached->report.worldSize, cached->report.events,
+        sayNote(fmt::format("{}: imported {} of {}, {}; {}", path, cached->report.ranks,
+            plural(cached->report.worldSize, "rank"), plural(cached->report.events, "event"),
             lost > 0 ? fmt::format("rankscope info {} lists what was lost or repaired",
                 shellQuoted(paths.size() == 1 ? paths.front() : cached->path))
                      : "nothing was lost"));

@@ -413,7 +413,7 @@ TEST_F(Commands, ImportMakesARunAndSaysWhatItDid)
     const std::string out = (directory_ / "out.rsdb").string();
     const auto outcome = runRankscope({ "import", trace.string(), "--out", out });
     EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
-    EXPECT_NE(outcome.output.find("1 of 4 ranks, 1 events"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("1 of 4 ranks, 1 event"), std::string::npos) << outcome.output;
     EXPECT_NE(outcome.output.find("is rank 3: its name says so"), std::string::npos) << outcome.output;
     EXPECT_NE(outcome.output.find("unterminated file"), std::string::npos) << outcome.output;
     expectRefusal({ "import", trace.string(), "--out", trace.string() }, 2, "is an input");
