@@ -3,9 +3,7 @@
 #include "tracing/analysis/wording.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <string_view>
 
 namespace rankscope::app {
 namespace {
@@ -32,17 +30,10 @@ Chip stepsChip(const tracing::RunAnalysis& analysis)
     return { QStringLiteral("steps %1 to %2").arg(first).arg(last), tip };
 }
 
-/// "PyTorch, 4 files"; whatever the importers call a format that has no name here.
+/// "PyTorch, 4 files"
 QString sourceText(const RunSnapshot& run)
 {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{ { { "rankscope", "Rankscope" },
-        { "pytorch", "PyTorch" }, { "chrome", "Chrome trace" }, { "nsight", "Nsight Systems" },
-        { "pipeline", "pipeline timeline" }, { "flight recorder", "flight recorder" } } };
-    std::string name = run.run.source;
-    for (const auto& [source, word] : names) {
-        if (name == source)
-            name = word;
-    }
+    const std::string name = tracing::sourceName(run.run.source);
     std::set<std::string> files;
     for (const auto& [key, value] : run.provenance) {
         if (key.starts_with("file.") && key.ends_with(".path"))

@@ -111,7 +111,7 @@ std::string gainText(const RunAnalysis& run, const Lateness& late)
     const std::string low = timeText(p.lowNs / parts), high = timeText(p.highNs / parts);
     return fmt::format("{} would take {} instead of {} (replay{})", run.savingSteps > 0 ? "a step" : "the run",
         timeText(p.predictedNs / parts), timeText(p.baselineNs / parts),
-        low == high ? std::string() : fmt::format(", {} to {}", low, high));
+        low == high ? std::string() : ", " + rangeText(p.lowNs / parts, p.highNs / parts));
 }
 
 } // namespace rankscope::tracing

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 namespace rankscope::tracing {
 
@@ -54,6 +56,14 @@ std::string timeText(std::int64_t ns)
     return inUnit(static_cast<double>(ns), kTimes);
 }
 
+std::string rangeText(std::int64_t lowNs, std::int64_t highNs)
+{
+    const std::string low = timeText(lowNs), high = timeText(highNs);
+    const std::size_t unit = low.find(' ');
+    const bool sameUnit = low.substr(unit) == high.substr(high.find(' '));
+    return (sameUnit ? low.substr(0, unit) : low) + " to " + high;
+}
+
 std::string bytesText(std::int64_t bytes)
 {
     if (std::abs(bytes) < 1000)
@@ -100,6 +110,15 @@ std::string countText(std::int64_t count)
 std::string plural(std::int64_t count, const std::string& noun)
 {
     return countText(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string sourceName(const std::string& source)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNames{ { { "rankscope", "Rankscope" },
+        { "pytorch", "PyTorch" }, { "chrome", "Chrome trace" }, { "nsight", "Nsight Systems" },
+        { "mindstudio", "MindStudio" }, { "pipeline", "pipeline timeline" }, { "table", "tables" } } };
+    const auto found = std::ranges::find(kNames, std::string_view(source), &decltype(kNames)::value_type::first);
+    return found == kNames.end() ? source : std::string(found->second);
 }
 
 std::string ranksText(std::span<const std::int32_t> ranks)

@@ -46,7 +46,7 @@ std::string asText(const WhatIf& result)
     const std::string counted = result.counted ? fmt::format("; mean of {} ({}-{}), as rankscope report counts them",
                                     plural(result.steps, "step"), result.counted->first, result.counted->last)
                                                : std::string();
-    return fmt::format("With {} {} ({} to {}), {}{}\n", text, what, timeText(result.lowNs), timeText(result.highNs),
+    return fmt::format("With {} {} ({}), {}{}\n", text, what, rangeText(result.lowNs, result.highNs),
         changeText(static_cast<double>(result.predictedStepNs), static_cast<double>(result.baselineStepNs)), counted);
 }
 

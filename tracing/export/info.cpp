@@ -7,6 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 
 namespace rankscope::tracing {
@@ -64,7 +65,7 @@ std::string infoText(const FileInfo& info)
 {
     const RunInfo& run = info.facts.run;
     std::string text = fmt::format("{}: {} of {}, {}, recorded by {}{}{}\n\n", run.name, info.facts.ranks.size(),
-        plural(run.worldSize, "rank"), timeText(info.facts.window.durationNs()), run.source,
+        plural(run.worldSize, "rank"), timeText(info.facts.window.durationNs()), sourceName(run.source),
         run.originUtcNs > 0 ? ", begun " + utcText(run.originUtcNs) : std::string(),
         run.finished ? "" : ", not finished (it still runs, or was cut off)");
     text += rankRows(info) + "\nRows\n";
@@ -77,8 +78,11 @@ std::string infoText(const FileInfo& info)
         text += fmt::format("  {}: {} {}\n", loss.kind, countText(loss.count), loss.detail);
     if (!info.facts.provenance.empty())
         text += "\nProvenance\n";
+    std::size_t width = 28;
     for (const auto& [key, value] : info.facts.provenance)
-        text += fmt::format("  {:<28} {}\n", key, cutToWidth(value, 90));
+        width = std::max(width, textWidth(key));
+    for (const auto& [key, value] : info.facts.provenance)
+        text += fmt::format("  {:<{}} {}\n", key, width, cutToWidth(value, 90));
     return text;
 }
 

@@ -286,8 +286,8 @@ std::string runLine(const RunAnalysis& run)
     if (!device.empty())
         device += ", ";
     return fmt::format("{}: {} of {}, {}, {}{}, {}", run.facts.run.name, run.facts.ranks.size(),
-        plural(run.facts.run.worldSize, "rank"), stepsText(run.steps, run.allSteps), device, run.facts.run.source,
-        clockText(run));
+        plural(run.facts.run.worldSize, "rank"), stepsText(run.steps, run.allSteps), device,
+        sourceName(run.facts.run.source), clockText(run));
 }
 
 std::string reportText(const RunAnalysis& run)

@@ -25,6 +25,18 @@ TEST(Wording, TimesHaveThreeDigitsAndAUnit)
     EXPECT_EQ(timeText(75'000'000'000), "75.0 s");
 }
 
+TEST(Wording, SourcesAreCalledAsPeopleWriteThem)
+{
+    EXPECT_EQ(sourceName("pytorch"), "PyTorch");
+    EXPECT_EQ(sourceName("flight recorder"), "flight recorder");
+}
+
+TEST(Wording, RangesNameAUnitOnceWhereItIsTheSame)
+{
+    EXPECT_EQ(rangeText(99'300'000, 99'400'000), "99.3 to 99.4 ms");
+    EXPECT_EQ(rangeText(950'000'000, 1'010'000'000), "950 ms to 1.01 s");
+}
+
 TEST(Wording, AmountsAndRatesUsePowersOfThousand)
 {
     EXPECT_EQ(bytesText(12'200'000), "12.2 MB");

@@ -73,7 +73,7 @@ TEST(ReportText, NamesHeadlineRanksCollectivesKernelsAndFindings)
 {
     const std::string text = reportText(sampleRun());
     EXPECT_TRUE(
-        contains(text, "sample: 2 of 2 ranks, 10 steps (1-10), a processor, 1 thread, rankscope, clock ±0.004 ms"));
+        contains(text, "sample: 2 of 2 ranks, 10 steps (1-10), a processor, 1 thread, Rankscope, clock ±0.004 ms"));
     EXPECT_TRUE(contains(text, "65.0 %  compute, share of rank time (FLOPs are not in this trace)"));
     EXPECT_TRUE(contains(text, "25.0 % of rank time is pipeline bubble."));
     EXPECT_TRUE(contains(text, "Step time: 100 ms on average, p95 100 ms, worst 100 ms (step 1)"));
