@@ -56,12 +56,13 @@ std::string ofAll(const RunAnalysis& run, std::int64_t ns)
     return fmt::format("{} of {}", rankSeconds(ns), rankSeconds(run.capacityNs()));
 }
 
-std::string operationText(const Lateness& late)
+std::string operationText(const Lateness& late, bool several)
 {
-    if (late.op == CollectiveOp::Unknown)
-        return late.count == 1 ? "collective" : "collectives";
-    return late.dimension == Dimension::None ? std::string(toString(late.op))
-                                             : fmt::format("{} in {}", toString(late.op), toString(late.dimension));
+    const std::string_view noun = late.op == CollectiveOp::Unknown ? "collective" : toString(late.op);
+    const std::string where = late.op == CollectiveOp::Unknown || late.dimension == Dimension::None
+        ? std::string()
+        : fmt::format(" in {}", toString(late.dimension));
+    return fmt::format("{}{}{}", noun, several ? "s" : "", where);
 }
 
 std::string titleOf(const Lateness& late)
@@ -72,10 +73,9 @@ std::string titleOf(const Lateness& late)
     if (late.lateCount == 0)
         return fmt::format("Others wait for rank {}", late.rank);
     if (late.lateCount == late.count)
-        return fmt::format("Rank {} is late to every {}", late.rank,
-            late.op == CollectiveOp::Unknown ? "collective" : operationText(late));
+        return fmt::format("Rank {} is late to every {}", late.rank, operationText(late, false));
     return fmt::format("Rank {} is late to {} of {} {}", late.rank, countText(late.lateCount), countText(late.count),
-        operationText(late));
+        operationText(late, late.count != 1));
 }
 
 /// Other causes than the main one that are worth a word.
@@ -99,7 +99,7 @@ std::string actionFor(const RunAnalysis& run, const Lateness& late)
     if (cause == "compute_amount")
         return "balance what the ranks get: tokens, sequence lengths, experts";
     if (cause == "compute" || cause == "compute_speed")
-        return run.gpuTime ? fmt::format("compare rank {}'s clocks, temperature and kernels with its peers'", late.rank)
+        return run.gpuTime ? fmt::format("compare rank {} with its peers: clocks, temperature, kernels", late.rank)
                            : fmt::format("see what else runs on rank {}'s machine", late.rank);
     if (cause == "data")
         return "more loader workers, prefetching, a local copy of the data";
@@ -223,15 +223,17 @@ Finding transfer(const RunAnalysis& run, const Waste& waste)
     return finding;
 }
 
-/// Findings that need no more than a title, the sum, and who has most of it.
-Finding plain(const RunAnalysis& run, const Waste& waste, std::string title, SpanClass label,
-    std::int64_t TimeSplit::*part, std::string action)
+/// Findings that need no more than a title, the sum, and who has most of it; `part` takes of a TimeSplit what the waste
+/// counts.
+template <typename Part>
+Finding plain(
+    const RunAnalysis& run, const Waste& waste, std::string title, SpanClass label, Part part, std::string action)
 {
     Finding finding;
     finding.title = std::move(title);
-    finding.ranks = ranksAbove(run, [&](const RankAnalysis& rank) { return rank.split.*part; });
+    finding.ranks = ranksAbove(run, [&](const RankAnalysis& rank) { return std::invoke(part, rank.split); });
     finding.text = ofAll(run, waste.ns);
-    if (run.ranks.size() > 1)
+    if (!finding.ranks.empty() && finding.ranks.size() < run.ranks.size())
         finding.text += fmt::format(" · most on {}", ranksText(finding.ranks));
     finding.evidence = evidenceOf(run, label);
     finding.action = std::move(action);
@@ -283,7 +285,7 @@ Finding findingOf(const RunAnalysis& run, const Waste& waste)
         return hostLate(run, waste);
     case Waste::Kind::Wait:
         return plain(
-            run, waste, "Ranks wait for others, and nobody can be named", SpanClass::Wait, &TimeSplit::waitNs, "");
+            run, waste, "Ranks wait for others, and nobody can be named", SpanClass::Wait, &TimeSplit::awaitingNs, "");
     case Waste::Kind::Unsplit:
         return plain(run, waste, "Who was late cannot be told: partners are missing", SpanClass::Communication,
             &TimeSplit::unsplitNs, "open the traces of all ranks together");
@@ -300,16 +302,17 @@ Finding findingOf(const RunAnalysis& run, const Waste& waste)
         return plain(run, waste, "Kernels run without a core: something else uses the machine", SpanClass::Compute,
             &TimeSplit::descheduledNs, "fewer threads than cores");
     case Waste::Kind::Gaps:
-        return plain(run, waste, "Launches and short gaps between kernels add up", SpanClass::Launch,
-            &TimeSplit::launchNs, "CUDA graphs, fewer and larger kernels");
+        return plain(run, waste, "Launches and short gaps between kernels add up", SpanClass::Launch, &TimeSplit::gapNs,
+            "CUDA graphs, fewer and larger kernels");
     case Waste::Kind::Lost:
-        return plain(run, waste, "Work was thrown away and restarted", SpanClass::Lost, &TimeSplit::lostNs,
-            "checkpoints at shorter intervals");
+        return plain(
+            run, waste, "Work was thrown away and restarted", SpanClass::Lost,
+            [](const TimeSplit& split) { return split.lostNs + split.downNs; }, "checkpoints at shorter intervals");
     case Waste::Kind::Idle:
         break;
     }
-    return plain(run, waste, "Time that no recorded event explains", SpanClass::Unattributed, &TimeSplit::idleNs,
-        "record more: host calls, copies, data loading");
+    return plain(run, waste, "Time that no recorded event explains", SpanClass::Unattributed,
+        &TimeSplit::unattributedNs, "record more: host calls, copies, data loading");
 }
 
 /// A finding without a cost: about the recording, or about what is fine.
@@ -378,7 +381,7 @@ void addWhatIsFine(std::vector<Finding>& result, const RunAnalysis& run)
     if (communicates && run.total.unsplitNs == 0) {
         if (run.shareOf(run.total.transferNs) < kNetworkIsFine)
             fine("The network is not the problem", "transfer is {} of {}", run.total.transferNs);
-        if (run.shareOf(run.total.awaitingNs()) < kWorthSaying)
+        if (run.ranks.size() > 1 && run.shareOf(run.total.awaitingNs()) < kWorthSaying)
             fine("No rank is late", "waiting for others is {} of {}", run.total.awaitingNs());
     }
     if (run.total.dataNs > 0 && run.shareOf(run.total.dataNs) < kWorthSaying)

@@ -69,8 +69,8 @@ std::string sentence(const RunAnalysis& run, const std::vector<Waste>& wastes)
     const std::int64_t saidNs = top.kind == Waste::Kind::LateRank ? top.late->waitNs : top.ns;
     if (wastes.size() == 1 || 10 * top.ns >= 6 * lostNs)
         return fmt::format("{} of {} is {}.", shareText(run.shareOf(saidNs)), word, predicate(run, top));
-    return fmt::format("{} of {} is lost; most of it, {}, is {}.", shareText(run.shareOf(lostNs)), word,
-        shareText(run.shareOf(saidNs)), predicate(run, top));
+    return fmt::format("{} of {} is lost; {}, {}, is {}.", shareText(run.shareOf(lostNs)), word,
+        2 * saidNs > lostNs ? "most of it" : "the largest part", shareText(run.shareOf(saidNs)), predicate(run, top));
 }
 
 /// The stage, or else the rank, whose bubbles are longest.

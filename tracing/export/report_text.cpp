@@ -262,8 +262,13 @@ std::string findingLine(int number, const Finding& finding)
     const std::string cost = finding.costShare ? shareText(*finding.costShare) : std::string("-");
     const std::string line = fmt::format("{}{}{:>8}", title, padding, cost);
     const std::size_t left = kBriefColumns - textWidth(line) - 2;
-    std::string more = finding.action.empty() ? std::string() : fitting("try " + finding.action, ", ", left);
+    constexpr std::string_view kTry = "try: ";
+    std::string more = fitting(finding.action, ", ", left - kTry.size());
     if (more.empty())
+        more = fitting(finding.action, ": ", left - kTry.size());
+    if (!more.empty())
+        more.insert(0, kTry);
+    else
         more = fitting(finding.text, " · ", left);
     return more.empty() ? line : line + "  " + more;
 }

@@ -113,7 +113,7 @@ TEST(Findings, ALateRankCostsItsOwnIdleTimeAndAllTheWaitsItMakes)
     EXPECT_NE(
         found[0].text.find("its host launches nothing for 350 ms in each of 2 steps (# sparse)"), std::string::npos)
         << found[0].text;
-    EXPECT_EQ(found[0].gain, "a step would take 100 ms instead of 500 ms (replay, 100 ms to 150 ms)");
+    EXPECT_EQ(found[0].gain, "a step would take 100 ms instead of 500 ms (replay, 100 to 150 ms)");
     EXPECT_EQ(found[0].action, "look at what rank 1 does in # sparse");
     EXPECT_EQ(found[0].certainty, "at least 50.0 % of it, whatever the clocks' error");
 }
@@ -230,17 +230,27 @@ TEST(Headline, NamesTheHostsRangeTheWholeCostAndTheGain)
     const Headline line = headline(lateHostRun());
     EXPECT_EQ(line.sentence, "40.0 % of GPU time is spent waiting for rank 1.");
     EXPECT_EQ(line.cause, "Its host launches nothing for 350 ms in each of 2 steps (# sparse). 80.0 % in all.");
-    EXPECT_EQ(line.gain, "Without it a step would take 100 ms instead of 500 ms (replay, 100 ms to 150 ms).");
+    EXPECT_EQ(line.gain, "Without it a step would take 100 ms instead of 500 ms (replay, 100 to 150 ms).");
 }
 
 TEST(Headline, WhenSeveralThingsCostItNamesTheLargest)
 {
     TimeSplit split = computing(600'000'000);
-    split.bubbleByPhaseNs = { 100'000'000, 50'000'000, 50'000'000 };
-    split.dataNs = 150'000'000;
+    split.bubbleByPhaseNs = { 110'000'000, 50'000'000, 50'000'000 };
+    split.dataNs = 140'000'000;
     split.checkpointNs = 50'000'000;
     EXPECT_EQ(
-        headline(runOf({ split })).sentence, "40.0 % of rank time is lost; most of it, 20.0 %, is pipeline bubble.");
+        headline(runOf({ split })).sentence, "40.0 % of rank time is lost; most of it, 21.0 %, is pipeline bubble.");
+}
+
+TEST(Headline, DoesNotCallLessThanHalfMostOfIt)
+{
+    TimeSplit split = computing(600'000'000);
+    split.bubbleByPhaseNs = { 150'000'000, 0, 0 };
+    split.dataNs = 130'000'000;
+    split.checkpointNs = 120'000'000;
+    EXPECT_EQ(headline(runOf({ split })).sentence,
+        "40.0 % of rank time is lost; the largest part, 15.0 %, is pipeline bubble.");
 }
 
 TEST(Headline, IsTheUsefulShareWhereFlopsAndPeakAreKnown)
@@ -254,6 +264,34 @@ TEST(Headline, IsTheUsefulShareWhereFlopsAndPeakAreKnown)
 }
 
 TEST(Headline, SaysNothingWithoutFigures) { EXPECT_EQ(headline(RunAnalysis{}).sentence, ""); }
+
+TEST(Findings, NameTheRanksOfAllThatTheySum)
+{
+    // Only rank 1's step has a tail, and what is after the last operation is as little explained as a gap before it.
+    TimeSplit even = computing(1'000'000'000), tail = computing(900'000'000);
+    tail.tailNs = 100'000'000;
+    const auto found = findings(runOf({ even, tail }));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].text, "100 rank-ms of 2.00 rank-seconds · most on rank 1");
+    EXPECT_EQ(found[0].ranks, std::vector<std::int32_t>{ 1 });
+}
+
+TEST(Findings, NameNobodyWhereAllRanksHaveTheSame)
+{
+    TimeSplit tail = computing(900'000'000);
+    tail.tailNs = 100'000'000;
+    const auto found = findings(runOf({ tail, tail }));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].text, "200 rank-ms of 2.00 rank-seconds");
+}
+
+TEST(Findings, DoNotSayOfOneRankThatNoneIsLate)
+{
+    RunAnalysis run = runOf({ computing(1'000'000'000) });
+    run.ranks[0].overlap.communicationNs = 1;
+    for (const Finding& finding : findings(run))
+        EXPECT_NE(finding.title, "No rank is late");
+}
 
 TEST(Findings, SayWhatTheDeclaredScheduleCostsByItself)
 {
