@@ -72,13 +72,13 @@ QString savingText(const RunLedger& run, const Saving* saving)
     if (!saving)
         return QStringLiteral("–");
     const tracing::Prediction& replay = saving->prediction;
-    if (replay.savedShare() < kWorthALine)
-        return QStringLiteral("no gain");
     const std::int64_t steps = std::max<std::int64_t>(1, run.countedSteps);
     const auto time = [steps](std::int64_t ns) { return text(tracing::timeText(ns / steps)); };
+    if (replay.savedShare() < kWorthALine || time(replay.baselineNs) == time(replay.predictedNs))
+        return QStringLiteral("no gain");
     const QString range = time(replay.lowNs) == time(replay.highNs)
         ? QString()
-        : QStringLiteral(" (%1 to %2)").arg(time(replay.lowNs), time(replay.highNs));
+        : QStringLiteral(" (%1)").arg(text(tracing::rangeText(replay.lowNs / steps, replay.highNs / steps)));
     return QStringLiteral("%1 %2 → %3")
                .arg(run.countedSteps == 0 ? QStringLiteral("run") : QStringLiteral("step"), time(replay.baselineNs),
                    time(replay.predictedNs))
@@ -324,6 +324,18 @@ QString notesOf(const RunLedger& run)
     return notes.join(QStringLiteral(" · "));
 }
 
+/// Why the shares are not the overview's, where they are not.
+QString scopeNote(const RunLedger& whole)
+{
+    const auto counted = whole.counted ? tracing::onlySteps(whole, *whole.counted) : std::optional<RunLedger>();
+    if (!counted || counted->capacityNs == whole.capacityNs)
+        return {};
+    const auto [first, last] = *whole.counted;
+    return QStringLiteral("the whole run, with what lies outside of steps; the overview counts ")
+        + (first == last ? QStringLiteral("step %1").arg(first)
+                         : QStringLiteral("steps %1 to %2").arg(first).arg(last));
+}
+
 } // namespace
 
 LedgerModel ledgerModel(const RunLedger& whole, const LedgerChoice& choice)
@@ -343,6 +355,8 @@ LedgerModel ledgerModel(const RunLedger& whole, const LedgerChoice& choice)
     model.sumOwn = text(tracing::timeText(run.capacityNs));
     model.residual = QStringLiteral("residual %1 ns").arg(run.residualNs());
     model.notes = notesOf(run);
+    if (const QString scope = part ? QString() : scopeNote(whole); !scope.isEmpty())
+        model.notes = model.notes.isEmpty() ? scope : scope + QStringLiteral(" · ") + model.notes;
     model.groups = groupsOf(run, choice);
     model.groupsHint = choice.by == LedgerBy::Rank ? QStringLiteral("bar = the rank’s own window, 100 %")
                                                    : QStringLiteral("bar = all time of its kind, 100 %");

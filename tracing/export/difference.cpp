@@ -206,10 +206,11 @@ std::string changeOf(const Difference& row)
 {
     if (!row.a || !row.b)
         return "-";
+    const double change = *row.b - *row.a;
     if (row.unit == Unit::Share)
-        return fmt::format("{:+.1f} points", 100 * (*row.b - *row.a));
+        return std::abs(change) < 0.0005 ? "no change" : fmt::format("{:+.1f} points", 100 * change);
     if (row.unit == Unit::Nats)
-        return fmt::format("{:+.3f}", *row.b - *row.a);
+        return std::abs(change) < 0.0005 ? "no change" : fmt::format("{:+.3f}", change);
     return changeText(*row.b, *row.a);
 }
 

@@ -46,12 +46,13 @@ std::string savingText(const RunLedger& run, const Saving* saving)
     if (!saving)
         return "-";
     const Prediction& p = saving->prediction;
-    if (p.savedShare() < kWorthALine)
-        return "no gain";
     const std::int64_t steps = std::max<std::int64_t>(1, run.countedSteps);
-    const std::string low = timeText(p.lowNs / steps), high = timeText(p.highNs / steps);
-    return fmt::format("{} {} -> {}{}", run.countedSteps > 0 ? "step" : "run", timeText(p.baselineNs / steps),
-        timeText(p.predictedNs / steps), low == high ? "" : fmt::format(" ({} to {})", low, high));
+    const std::string before = timeText(p.baselineNs / steps), after = timeText(p.predictedNs / steps);
+    if (p.savedShare() < kWorthALine || before == after)
+        return "no gain";
+    const bool exact = timeText(p.lowNs / steps) == timeText(p.highNs / steps);
+    return fmt::format("{} {} -> {}{}", run.countedSteps > 0 ? "step" : "run", before, after,
+        exact ? "" : fmt::format(" ({})", rangeText(p.lowNs / steps, p.highNs / steps)));
 }
 
 std::string whoText(const LedgerRow& row)

@@ -76,7 +76,7 @@ TEST(LedgerModelTest, UnattributedComesFirstAndEachLeafNamesWhoIsToBlame)
             "host late 20.0 %", "  rank 1 20.0 %" }))
         << names(model).join('\n').toStdString();
     EXPECT_EQ(model.lines[3].who, "host");
-    EXPECT_EQ(model.lines[3].fixed, "step 100 ms → 60.0 ms (60.0 ms to 70.0 ms)");
+    EXPECT_EQ(model.lines[3].fixed, "step 100 ms → 60.0 ms (60.0 to 70.0 ms)");
     EXPECT_EQ(model.lines[2].fixed, "–"); // a share is never called a saving
     EXPECT_EQ(model.lines[3].choice.culprit, 1);
     EXPECT_EQ(model.lines[5].choice.rank, 1);
@@ -90,6 +90,24 @@ TEST(LedgerModelTest, TheSumIsPrintedWithItsResidualAndTheClocksError)
     EXPECT_EQ(model.residual, "residual 0 ns");
     EXPECT_EQ(model.notes, "wait dp with the clock error: 19.00 to 21.00 %");
     EXPECT_EQ(ledgerModel(sampleLedger(), { .unit = LedgerUnit::RankTime }).sumAmount, "400.0 rank-ms");
+}
+
+TEST(LedgerModelTest, SaysWhichTimeTheSharesAreOfWhereTheOverviewCountsLess)
+{
+    RunLedger run = sampleLedger();
+    run.counted = tracing::StepRange{ 5, 5 };
+    EXPECT_EQ(ledgerModel(run, {}).notes,
+        "the whole run, with what lies outside of steps; the overview counts step 5 · "
+        "wait dp with the clock error: 19.00 to 21.00 %");
+    EXPECT_FALSE(ledgerModel(run, { .steps = run.counted }).notes.contains("overview"));
+}
+
+TEST(LedgerModelTest, ASavingTooSmallToSeeIsNone)
+{
+    // Two steps of 2.840 s would take 2.838 s: 2.84 s both, in three digits.
+    RunLedger run = sampleLedger();
+    run.savings.back().prediction = { 5'680 * kMs, 5'676 * kMs, 5'676 * kMs, 5'676 * kMs };
+    EXPECT_EQ(ledgerModel(run, {}).lines[3].fixed, "no gain");
 }
 
 TEST(LedgerModelTest, ATotalAndOneBarARankStepDimensionOrCauseInTheOrderOfTheLeaves)
