@@ -1,6 +1,7 @@
 #include "app/timeline/core/run_facts.h"
 
 #include "tracing/analysis/kernel_name.h"
+#include "tracing/analysis/step_series.h"
 
 #include <algorithm>
 
@@ -57,6 +58,19 @@ const std::string& RunFacts::name(std::int32_t index) const
                                                                         : unknown;
 }
 
+namespace {
+
+/// As the overview and the report count them, so that a step is as long on the band as there.
+std::vector<tracing::Step> stepsOfTheRun(const std::vector<tracing::Step>& ofRanks)
+{
+    std::vector<tracing::Step> steps;
+    for (const tracing::StepSpan& tile : tracing::tiledSteps(ofRanks))
+        steps.push_back({ ofRanks.front().rank, tile.step, tile.attempt, tile.window.beginNs, tile.window.endNs });
+    return steps;
+}
+
+} // namespace
+
 tracing::Result<std::shared_ptr<const RunFacts>> readRunFacts(tracing::TraceReader& reader)
 {
     auto facts = std::make_shared<RunFacts>();
@@ -70,10 +84,7 @@ tracing::Result<std::shared_ptr<const RunFacts>> readRunFacts(tracing::TraceRead
         return tracing::Error(error);
     facts->shortNames = shortNamesOf(*facts);
     std::sort(facts->ranks.begin(), facts->ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-    if (!facts->steps.empty()) {
-        const std::int32_t rank = facts->steps.front().rank;
-        std::erase_if(facts->steps, [rank](const tracing::Step& step) { return step.rank != rank; });
-    }
+    facts->steps = stepsOfTheRun(facts->steps);
     return std::shared_ptr<const RunFacts>(std::move(facts));
 }
 

@@ -21,7 +21,7 @@ struct RunFacts {
     std::vector<tracing::Lane> lanes; ///< by rank, then kind
     std::vector<std::string> names;
     std::vector<tracing::KernelSignature> signatures;
-    std::vector<tracing::Step> steps; ///< of the first rank that has any: what the bands show
+    std::vector<tracing::Step> steps; ///< of all ranks together; the rank is the first that has any
     tracing::Window window;
     std::int64_t dataVersion = 0;
 

@@ -5,6 +5,7 @@
 #include "tests/app/timeline/big_run.h"
 #include "tests/app/timeline/straggler_run.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
 #include "tracing/analysis/run_analysis.h"
 
 #include <gtest/gtest.h>
@@ -53,6 +54,23 @@ TEST_F(SourceTest, SplitsACollectiveAtTheLastEntryAndNamesWhoWasLate)
     EXPECT_EQ(span.lateRank, 2);
     EXPECT_EQ(waitLabel(span).front(), "W 400 ms waiting for rank 2");
     EXPECT_EQ(transferLabel(span).front(), "T 30.0 ms");
+}
+
+TEST(RunFactsTest, AStepIsAsLongAsAllRanksTakeForIt)
+{
+    // Rank 1 begins step 7 before rank 0 does, and is the last to end step 8.
+    const support::TemporaryDirectory folder;
+    const auto file = folder / "run.rsdb";
+    support::TraceBuilder builder(file, 2);
+    builder.step(0, 7, { 10, 100 }).step(1, 7, { 0, 90 }).step(0, 8, { 100, 200 }).step(1, 8, { 110, 250 });
+    builder.finish();
+    auto reader = tracing::TraceReader::open(file.string());
+    ASSERT_TRUE(reader);
+    const auto facts = *readRunFacts(*reader);
+    ASSERT_EQ(facts->steps.size(), 2U);
+    EXPECT_EQ(facts->steps[0].beginNs, 0);
+    EXPECT_EQ(facts->steps[0].endNs, 100);
+    EXPECT_EQ(facts->steps[1].endNs, 250);
 }
 
 TEST_F(SourceTest, BubblesSayTheirPhaseAndWhomTheyWaitFor)
