@@ -358,8 +358,9 @@ LedgerModel ledgerModel(const RunLedger& whole, const LedgerChoice& choice)
     if (const QString scope = part ? QString() : scopeNote(whole); !scope.isEmpty())
         model.notes = model.notes.isEmpty() ? scope : scope + QStringLiteral(" · ") + model.notes;
     model.groups = groupsOf(run, choice);
-    model.groupsHint = choice.by == LedgerBy::Rank ? QStringLiteral("bar = the rank’s own window, 100 %")
-                                                   : QStringLiteral("bar = all time of its kind, 100 %");
+    model.groupsHint = choice.by == LedgerBy::Rank
+        ? QStringLiteral("bar = the rank’s own window, 100 % · right: its part of all time")
+        : QStringLiteral("bar = all time of its kind, 100 %");
     return model;
 }
 

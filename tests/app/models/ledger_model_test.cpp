@@ -86,6 +86,7 @@ TEST(LedgerModelTest, TheSumIsPrintedWithItsResidualAndTheClocksError)
 {
     const LedgerModel model = ledgerModel(sampleLedger(), {});
     EXPECT_EQ(model.sumAmount, "100.0 %");
+    EXPECT_EQ(model.groupsHint, QStringLiteral("bar = the rank’s own window, 100 % · right: its part of all time"));
     EXPECT_EQ(model.sumOwn, "400 ms");
     EXPECT_EQ(model.residual, "residual 0 ns");
     EXPECT_EQ(model.notes, "wait dp with the clock error: 19.00 to 21.00 %");
