@@ -233,7 +233,8 @@ Finding plain(
     finding.title = std::move(title);
     finding.ranks = ranksAbove(run, [&](const RankAnalysis& rank) { return std::invoke(part, rank.split); });
     finding.text = ofAll(run, waste.ns);
-    if (!finding.ranks.empty() && finding.ranks.size() < run.ranks.size())
+    // Who has more than the others is no news where most have.
+    if (!finding.ranks.empty() && 2 * finding.ranks.size() <= run.ranks.size())
         finding.text += fmt::format(" · most on {}", ranksText(finding.ranks));
     finding.evidence = evidenceOf(run, label);
     finding.action = std::move(action);
