@@ -1,6 +1,8 @@
 # How a folder becomes a target. One folder is one target; DEPS names our own targets and is also the permission to
 # include them; LIBS are packages. The edges go to rankscope_edges.txt in the build folder, where tests/arch reads them.
 
+include(resources/setup/precompiled.cmake)
+
 add_library(rs_warnings INTERFACE)
 target_compile_options(rs_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>
@@ -56,6 +58,12 @@ add_custom_target(unit_tests)
 # What tests/bench.sh runs; the preset bench builds this one, since benchmarks borrow the tests' support.
 add_custom_target(benchmarks)
 
+# What the sources of tests are compiled with. RS_TEST_OPTIONS: see the presets asan and tsan.
+function(rs_set_test_options name)
+    # Sign conversions inside gtest's macros are not ours to fix.
+    target_compile_options(${name} PRIVATE -Wno-sign-conversion ${RS_TEST_OPTIONS})
+endfunction()
+
 # rs_add_test(test_tracing_store SOURCES x_test.cpp DEPS tracing_store [LIBS ...] [LABELS unit] [TIMEOUT 60])
 # Each TEST() becomes a ctest case of its own. Unit and arch tests run beside each other; the others start several
 # processes or need the machine to themselves, and run alone.
@@ -68,11 +76,8 @@ function(rs_add_test name)
         set(ARG_TIMEOUT 120)
     endif()
     rs_add_program(${name} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS} LIBS ${ARG_LIBS} GTest::gtest GTest::gtest_main)
-    # Sign conversions inside gtest's macros are not ours to fix.
-    target_compile_options(${name} PRIVATE -Wno-sign-conversion)
-    if(RS_WITH_PRECOMPILED_TESTS)
-        rs_precompile_gtest(${name})
-    endif()
+    rs_set_test_options(${name})
+    rs_precompile(${name} tests)
     set(alone OFF)
     if(ARG_LABELS MATCHES "mpi|gpu|gui|real|slow")
         set(alone ON)
@@ -85,22 +90,6 @@ function(rs_add_test name)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
         # Tests share the cores: threads that wait for one another must not spin.
         PROPERTIES LABELS "${labels}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${alone} ENVIRONMENT OMP_WAIT_POLICY=passive)
-endfunction()
-
-# The presets that compile the tests once more take gtest from a precompiled header; dev does not, so that it sees every
-# missing include and that ccache, which can keep no such header, serves it.
-function(rs_precompile_gtest name)
-    if(NOT TARGET precompiled_gtest)
-        file(WRITE ${CMAKE_BINARY_DIR}/precompiled_gtest.cpp "int main() {}\n")
-        add_executable(precompiled_gtest EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled_gtest.cpp)
-        target_link_libraries(precompiled_gtest PRIVATE GTest::gtest rs_warnings)
-        target_compile_options(precompiled_gtest PRIVATE -Wno-sign-conversion)
-        target_precompile_headers(precompiled_gtest PRIVATE <gtest/gtest.h> <algorithm> <chrono> <filesystem> <fstream>
-            <functional> <map> <numeric> <random> <thread>)
-    endif()
-    target_precompile_headers(${name} REUSE_FROM precompiled_gtest)
-    # Tests that use OpenMP cannot take it, and read the headers themselves.
-    set_target_properties(${name} PROPERTIES PCH_WARN_INVALID OFF)
 endfunction()
 
 # rs_add_benchmark(bench_tracing_store SOURCES x_bench.cpp DEPS tracing_store [LIBS ...])
