@@ -1,10 +1,12 @@
 #include "tracing/analysis/ledger/replay.h"
 
 #include "tracing/analysis/ledger/collective_split.h"
-#include "tracing/model/interval.h"
 #include "tracing/analysis/ledger/largest_remainder.h"
+#include "tracing/model/interval.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
 
 namespace rankscope::tracing::ledger {
@@ -23,6 +25,8 @@ struct Op {
     Ns gap = 0; ///< kept between the predecessors' end, or the origin, and begin
     Ns own = 0; ///< length beyond the latest entry (parts) or begin (others)
     bool waitsForOthers = false;
+    std::optional<std::size_t> sender{}; ///< of a message that was sent ahead: it is there `flight` after that began
+    Ns flight = 0;
     Ns newBegin = 0;
     Ns newEnd = 0;
 };
@@ -43,6 +47,7 @@ public:
         for (std::size_t r = 0; r < input_.ranks.size(); ++r)
             linkLocal(r);
         linkParts();
+        linkMessagesSentAhead();
         evaluate();
         return results();
     }
@@ -241,6 +246,44 @@ private:
         }
     }
 
+    /// Where senders do not wait for their receivers, a message's way begins with its sending. What is recorded of a
+    /// receiver that came later is the rest of the way only: once it comes earlier, the whole way counts.
+    void linkMessagesSentAhead()
+    {
+        std::map<std::size_t, std::size_t> senders; // operation by instance
+        bool ahead = false;
+        const auto visit = [&](auto visitor) {
+            for (std::size_t r = 0; r < input_.ranks.size(); ++r) {
+                for (std::size_t p = 0; p < input_.ranks[r].parts.size(); ++p) {
+                    const PartOp& part = input_.ranks[r].parts[p];
+                    const Instance& instance = input_.instances[part.instance];
+                    if (instance.source && instance.destination && !part.launchGroup)
+                        visitor(r, p, *instance.source == input_.ranks[r].rank);
+                }
+            }
+        };
+        visit([&](std::size_t r, std::size_t p, bool sends) {
+            ahead = ahead || recorded_.ranks[r].parts[p].eager;
+            if (sends)
+                senders[input_.ranks[r].parts[p].instance] = opOfPart_[r][p];
+        });
+        if (!ahead)
+            return;
+        visit([&](std::size_t r, std::size_t p, bool sends) {
+            const auto sender = senders.find(input_.ranks[r].parts[p].instance);
+            Op& op = ops_[opOfPart_[r][p]];
+            // After an order violation there is no edge from the sender.
+            if (sends || sender == senders.end() || !op.waitsForOthers || ops_[sender->second].begin > op.end)
+                return;
+            const Op& send = ops_[sender->second];
+            const bool wasThere = send.end <= op.begin;
+            op.sender = sender->second;
+            op.flight = transferLength(
+                input_.ranks[r], input_.ranks[r].parts[p], (wasThere ? send.end : op.end) - send.begin);
+            op.own = wasThere ? op.end - op.begin : 0;
+        });
+    }
+
     void evaluate()
     {
         std::vector<std::size_t> ready;
@@ -257,7 +300,8 @@ private:
             if (isBegin && reached[node] != std::numeric_limits<Ns>::min())
                 op.newBegin = reached[node] + op.gap;
             if (!isBegin)
-                op.newEnd = std::max(op.newBegin, reached[node]) + op.own;
+                op.newEnd = op.sender ? std::max(op.newBegin + op.own, ops_[*op.sender].newBegin + op.flight)
+                                      : std::max(op.newBegin, reached[node]) + op.own;
             const Ns at = isBegin ? op.newBegin : op.newEnd;
             for (const std::size_t follower : followers_[node]) {
                 reached[follower] = std::max(reached[follower], at);

@@ -125,6 +125,42 @@ TEST(Replay, ChosenKernelsAndWhatIsComputedAgainChangeAlone)
     EXPECT_EQ(replay(input, computeLedger(input), change).end, 220);
 }
 
+TEST(Replay, AMessageSentAheadTakesItsWholeWayOnceItsReceiverComesEarlier)
+{
+    // Rank 0 sends at 10 and again at 20, each takes 50. Rank 1 asks for the first at 40 and has it at 60; it computes
+    // until 99 and finds the second there at 100. Without its first 40 it waits from 0 to 60, and is there 40 later as before.
+    LedgerInput input;
+    input.ranks.resize(2);
+    for (std::int32_t r = 0; r < 2; ++r) {
+        input.ranks[static_cast<std::size_t>(r)].rank = r;
+        input.ranks[static_cast<std::size_t>(r)].stretches = { { 0, 130, {} } };
+    }
+    const auto kernel = [&](std::size_t rank, Ns begin, Ns end) {
+        ComputeOp op;
+        op.begin = begin;
+        op.end = end;
+        input.ranks[rank].compute.push_back(op);
+    };
+    for (std::int64_t i = 0; i < 2; ++i) {
+        Instance message{ 1, i, CollectiveOp::Send, Dimension::Pipeline, { 0, 1 }, {}, 0, 1, {}, 0 };
+        input.instances.push_back(message);
+    }
+    kernel(0, 0, 10);
+    kernel(1, 0, 40);
+    kernel(1, 60, 99);
+    kernel(1, 100, 130);
+    input.ranks[0].parts = { { 10, 60, 0, {}, {}, false }, { 20, 70, 1, {}, {}, false } };
+    input.ranks[1].parts = { { 40, 60, 0, {}, {}, false }, { 99, 100, 1, {}, {}, false } };
+    const LedgerResult ledger = computeLedger(input);
+    EXPECT_EQ(replay(input, ledger, {}).end, 130);
+    ReplayChange change;
+    change.chosenKernels[1] = { { true, true }, { 0, 1 } };
+    // Both first kernels gone: the second message is there at 70 and the last kernel ends at 100.
+    EXPECT_EQ(replay(input, ledger, change).end, 100);
+    change.transferOfDimension[Dimension::Pipeline] = { 1, 2 };
+    EXPECT_EQ(replay(input, ledger, change).end, 75); // there at 45
+}
+
 TEST(Replay, FreeTransferTakesTheTransferAway)
 {
     const LedgerInput input = lateRankOne();
