@@ -21,6 +21,11 @@ constexpr std::array<const char*, 7> kEventTables{ "kernel", "copy", "host_call"
 constexpr std::array<const char*, 13> kOtherTables{ "rank", "lane", "name", "signature", "communicator",
     "collective_match", "step", "checkpoint", "finding", "ledger", "loss_report", "provenance", "tile" };
 
+Step stepOf(const Statement& row)
+{
+    return { row.integer32(0), row.integer(1), row.integer32(2), row.integer(3), row.integer(4) };
+}
+
 } // namespace
 
 Status TraceReader::Impl::connect()
@@ -258,10 +263,20 @@ Result<std::vector<KernelSignature>> TraceReader::signatures()
 Result<std::vector<Step>> TraceReader::steps()
 {
     return impl_->list<Step>(
-        "SELECT rank, step, attempt, begin_ns, begin_ns + duration_ns FROM step ORDER BY rank, begin_ns",
-        [](const Statement& row) {
-            return Step{ row.integer32(0), row.integer(1), row.integer32(2), row.integer(3), row.integer(4) };
-        });
+        "SELECT rank, step, attempt, begin_ns, begin_ns + duration_ns FROM step ORDER BY rank, begin_ns", stepOf);
+}
+
+Result<std::vector<Step>> TraceReader::steps(
+    std::int32_t rank, std::int32_t attempt, std::int64_t after, std::int64_t most)
+{
+    return impl_->inSnapshot<std::vector<Step>>([&]() -> Result<std::vector<Step>> {
+        auto query = impl_->statement("SELECT rank, step, attempt, begin_ns, begin_ns + duration_ns FROM step"
+                                      " WHERE rank = ? AND step > ? AND attempt = ? ORDER BY step LIMIT ?");
+        if (!query)
+            return query.error();
+        (*query)->reset().bind(1, rank).bind(2, after).bind(3, attempt).bind(4, most);
+        return Impl::restOf<Step>(**query, stepOf);
+    });
 }
 
 Result<std::vector<CheckpointPart>> TraceReader::checkpoints()

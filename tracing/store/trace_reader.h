@@ -41,6 +41,8 @@ public:
     Result<std::vector<std::string>> names(); ///< index = raw(NameId)
     Result<std::vector<KernelSignature>> signatures(); ///< index = raw(SignatureId)
     Result<std::vector<Step>> steps(); ///< by rank, then begin
+    /// A rank's steps of one attempt after that number, in order, `most` at most: costs what it gives.
+    Result<std::vector<Step>> steps(std::int32_t rank, std::int32_t attempt, std::int64_t after, std::int64_t most);
     Result<std::vector<CheckpointPart>> checkpoints(); ///< by step, then rank
     Result<std::vector<AttemptFailure>> failures(); ///< by attempt
     Result<std::vector<LinkSpeed>> links(); ///< by sender, then receiver

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace rankscope::tracing::diagnosis {
 
 namespace {
 
-constexpr std::size_t kStepsAtOnce = 64;
+constexpr std::int64_t kStepsAtOnce = 64;
+/// The collector writes what ranks do at the same time sooner than that.
+constexpr std::int64_t kLongestDelayNs = 5'000'000'000;
 /// A receiver that found its message there did not see how long it was under way.
 constexpr std::int64_t kAtOnceNs = 50'000;
 constexpr std::string_view kQueueCounter = "ready to work without a core";
@@ -263,50 +266,81 @@ private:
     std::unordered_map<InstanceId, std::vector<Entered>> instances_;
 };
 
-std::vector<StepMeasures> endedSteps(const std::vector<Step>& rows, std::size_t ranks)
+/// The same step of several ranks.
+void add(StepMeasures& step, const Step& row)
 {
-    std::map<std::pair<std::int32_t, std::int64_t>, StepMeasures> byStep;
-    for (const Step& row : rows) {
-        StepMeasures& step = byStep[{ row.attempt, row.step }];
-        step.step = row.step;
-        step.attempt = row.attempt;
-        const Window own{ row.beginNs, row.endNs };
-        step.window = step.ranks.empty()
-            ? own
-            : Window{ std::min(step.window.beginNs, own.beginNs), std::max(step.window.endNs, own.endNs) };
-        RankStep rank;
-        rank.rank = row.rank;
-        rank.window = own;
-        step.ranks.push_back(std::move(rank));
+    const Window own{ row.beginNs, row.endNs };
+    step.step = row.step;
+    step.attempt = row.attempt;
+    step.window = step.ranks.empty()
+        ? own
+        : Window{ std::min(step.window.beginNs, own.beginNs), std::max(step.window.endNs, own.endNs) };
+    RankStep rank;
+    rank.rank = row.rank;
+    rank.window = own;
+    step.ranks.push_back(std::move(rank));
+}
+
+} // namespace
+
+Result<std::vector<StepMeasures>> StepReader::endedSteps(TraceReader& reader, const Place& place)
+{
+    const auto ranks = reader.ranks();
+    if (!ranks)
+        return ranks.error();
+    std::map<std::int64_t, StepMeasures> byNumber;
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+    std::size_t silent = 0;
+    for (const RankInfo& rank : *ranks) {
+        const auto rows = reader.steps(rank.rank, place.attempt, place.after, kStepsAtOnce);
+        if (!rows)
+            return rows.error();
+        for (const Step& row : *rows) {
+            add(byNumber[row.step], row);
+            latest = std::max(latest, row.endNs);
+        }
+        silent += rows->empty();
     }
     std::vector<StepMeasures> steps;
-    for (auto& [key, step] : byStep) {
-        if (step.ranks.size() == ranks)
+    for (auto& [number, step] : byNumber) {
+        // Fewer ranks may go on than have begun: who says nothing for so long has no part in the attempt.
+        const bool isAlone = place.attempt > 0 && latest - step.window.endNs > kLongestDelayNs;
+        if (step.ranks.size() + (isAlone ? silent : 0) == ranks->size())
             steps.push_back(std::move(step));
     }
     return steps;
 }
 
-} // namespace
+Result<std::optional<StepReader::Place>> StepReader::nextAttempt(TraceReader& reader, const Place& place)
+{
+    const auto failures = reader.failures();
+    if (!failures)
+        return failures.error();
+    const auto failure = std::ranges::find(*failures, place.attempt, &AttemptFailure::attempt);
+    if (failure == failures->end() || !failure->reformedNs)
+        return std::optional<Place>();
+    return std::optional(Place{ place.attempt + 1, failure->restoredStep.value_or(Place().after) });
+}
 
 Result<std::vector<StepMeasures>> StepReader::next(TraceReader& reader)
 {
-    const auto ranks = reader.ranks();
-    const auto rows = reader.steps();
-    if (!ranks || !rows)
-        return ranks ? rows.error() : ranks.error();
-    std::vector<StepMeasures> steps = endedSteps(*rows, ranks->size());
-    std::erase_if(steps, [&](const StepMeasures& step) { return given_.contains({ step.attempt, step.step }); });
-    if (steps.empty())
-        return steps;
-    std::ranges::sort(steps, {}, [](const StepMeasures& step) { return step.window.beginNs; });
-    if (steps.size() > kStepsAtOnce)
-        steps.resize(kStepsAtOnce);
-    if (const Status read = StepsReader(reader, steps).run(); !read)
-        return read.error();
-    for (const StepMeasures& step : steps)
-        given_.insert({ step.attempt, step.step });
-    return steps;
+    std::optional<Place> place = place_;
+    while (place) {
+        auto steps = endedSteps(reader, *place);
+        if (!steps)
+            return steps;
+        if (!steps->empty()) {
+            if (const Status read = StepsReader(reader, *steps).run(); !read)
+                return read.error();
+            place_ = { steps->back().attempt, steps->back().step };
+            return steps;
+        }
+        const auto next = nextAttempt(reader, *place);
+        if (!next)
+            return next.error();
+        place = *next;
+    }
+    return std::vector<StepMeasures>();
 }
 
 } // namespace rankscope::tracing::diagnosis

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
-#include <utility>
+#include <limits>
+#include <optional>
 #include <vector>
 
 namespace rankscope::tracing::diagnosis {
 
-/// Reads the steps of a run that we recorded, while it grows or afterwards. A step's rows are read once.
+/// Reads the steps of a run that we recorded, while it grows or afterwards. What was read once is not read again.
 class StepReader {
 public:
     /// Steps that all ranks have ended and that were not given before, in order; a few dozen at a time, none when there
@@ -21,7 +21,16 @@ public:
     Result<std::vector<StepMeasures>> next(TraceReader& reader);
 
 private:
-    std::set<std::pair<std::int32_t, std::int64_t>> given_; ///< attempt and step
+    /// Steps of an attempt after one of them.
+    struct Place {
+        std::int32_t attempt = 0;
+        std::int64_t after = std::numeric_limits<std::int64_t>::min();
+    };
+    static Result<std::vector<StepMeasures>> endedSteps(TraceReader& reader, const Place& place);
+    /// Where the attempt after that one begins, if there is one.
+    static Result<std::optional<Place>> nextAttempt(TraceReader& reader, const Place& place);
+
+    Place place_;
 };
 
 } // namespace rankscope::tracing::diagnosis
