@@ -110,10 +110,22 @@ TraceBuilder& TraceBuilder::range(int rank, Window when, RangeKind kind, std::op
     return *this;
 }
 
-TraceBuilder& TraceBuilder::step(int rank, std::int64_t step, Window when)
+TraceBuilder& TraceBuilder::step(int rank, std::int64_t step, Window when, int attempt)
 {
-    must(writer_.putStep({ rank, step, 0, when.beginNs, when.endNs }));
+    must(writer_.putStep({ rank, step, attempt, when.beginNs, when.endNs }));
     return range(rank, when, RangeKind::Step, step);
+}
+
+TraceBuilder& TraceBuilder::failure(const AttemptFailure& failure)
+{
+    must(writer_.putFailure(failure));
+    return *this;
+}
+
+TraceBuilder& TraceBuilder::alert(const LiveAlert& alert)
+{
+    must(writer_.addAlert(alert));
+    return *this;
 }
 
 TraceBuilder& TraceBuilder::counter(

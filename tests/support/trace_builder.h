@@ -37,7 +37,9 @@ public:
     TraceBuilder& range(
         int rank, tracing::Window when, tracing::RangeKind kind, std::optional<std::int64_t> step = {}, int depth = 0);
     /// Enters the step and its range.
-    TraceBuilder& step(int rank, std::int64_t step, tracing::Window when);
+    TraceBuilder& step(int rank, std::int64_t step, tracing::Window when, int attempt = 0);
+    TraceBuilder& failure(const tracing::AttemptFailure& failure);
+    TraceBuilder& alert(const tracing::LiveAlert& alert);
     TraceBuilder& counter(int rank, std::string_view name, std::string_view unit, std::int64_t timeNs, double value);
     TraceBuilder& loss(std::string_view kind, std::int64_t count, std::string_view detail);
 
