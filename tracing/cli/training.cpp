@@ -1,5 +1,6 @@
 #include "tracing/cli/training.h"
 
+#include "tracing/cli/watch/alert_actions.h"
 #include "tracing/collector/collector.h"
 #include "tracing/record/clock.h"
 #include "tracing/record/command_file.h"
@@ -16,7 +17,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <system_error>
@@ -27,17 +27,6 @@ namespace rankscope::tracing {
 namespace {
 
 constexpr int kMostCollectorStarts = 20;
-
-std::string jsonEscaped(const std::string& text)
-{
-    std::string escaped;
-    for (const char letter : text) {
-        if (letter == '"' || letter == '\\')
-            escaped += '\\';
-        escaped += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-    return escaped;
-}
 
 bool wasKilledBySignal(int exitCode) { return exitCode > 128; }
 
@@ -178,31 +167,18 @@ void Training::end(const AttemptEnd& why)
 
 void Training::watch()
 {
-    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - lastLine_;
-    for (const diagnosis::Alert& alert : alarms_.look(settings_.sessionDir, since.count()))
+    for (const diagnosis::Alert& alert : alarms_.look(settings_.sessionDir))
         act(alert);
 }
 
 void Training::act(const diagnosis::Alert& alert)
 {
-    const std::string text = alertText(alert);
-    const AlertFact fact{ alert.title, text, alert.ranks, alert.window.beginNs, alert.window.endNs };
-    if (const Status recorded = appendJobFact(settings_.sessionDir.string(), fact); !recorded)
-        sayNote(recorded.error().message());
-    const std::string& action = alert.rule.action;
-    if (action != "mark") {
-        tell(fmt::format(R"({{"schema":1,"event":"alert","kind":"{}","step":{},"value":{:.6g},"threshold":{:.6g},)"
-                         R"("ranks":[{}],"owner":"{}","action":"{}"}})",
-                 alert.rule.kind, alert.step, std::isfinite(alert.value) ? alert.value : 0, alert.rule.threshold,
-                 fmt::join(alert.ranks, ","), jsonEscaped(alert.rule.owner), action),
-            fmt::format("alert: {} ({})", alert.title, text));
-    }
-    if (action == "checkpoint" || action == "stop") {
-        if (const Status told = appendCommand(settings_.sessionDir.string(), action); !told)
-            sayNote(told.error().message());
-    } else if (action == "restart" && !hang_) {
+    if (const Status acted = actOn(alert, settings_.sessionDir); !acted)
+        sayNote(acted.error().message());
+    if (isForPeople(alert))
+        tell(alertJson(alert), fmt::format("alert: {} ({})", alert.title, alertText(alert)));
+    if (alert.rule.action == "restart" && !hang_)
         end({ alert.title, { alert.ranks.begin(), alert.ranks.end() } });
-    }
 }
 
 Result<int> Training::runAttempt()
@@ -215,6 +191,7 @@ Result<int> Training::runAttempt()
     noise_ = {};
     hang_.reset();
     lastLine_ = std::chrono::steady_clock::now();
+    alarms_.attemptBegins();
     auto started = Child::start(call, Child::Output::Pipes, Child::Life::WithParent);
     if (!started)
         return started.error();
@@ -311,6 +288,7 @@ void Training::show(const Stream& stream, const std::string& line)
 {
     if (&stream == &output_) {
         lastLine_ = std::chrono::steady_clock::now();
+        alarms_.progressed();
         if (settings_.firstStep && line.find("\"step_ms\"") != std::string::npos)
             std::exchange(settings_.firstStep, {})();
     }

@@ -3,9 +3,9 @@
 #include "tracing/cli/launch/child.h"
 #include "tracing/cli/launch/mpi_noise.h"
 #include "tracing/cli/launch/run_lines.h"
-#include "tracing/cli/live_alarms.h"
 #include "tracing/cli/supervision.h"
 #include "tracing/cli/terminal.h"
+#include "tracing/cli/watch/live_alarms.h"
 #include "tracing/model/result.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+#include "tests/support/environment_variable.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tracing/cli/rankscope_program.h"
 #include "tracing/store/trace_reader.h"
@@ -6,6 +7,7 @@
 #include <rapidjson/document.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 namespace rankscope::tracing {
@@ -101,6 +103,33 @@ TEST_F(Train, CtrlCStopsAfterTheStepAndKeepsTheFile)
     auto reader = TraceReader::open(out_);
     ASSERT_TRUE(reader);
     EXPECT_TRUE(reader->run()->finished);
+}
+
+TEST_F(Train, DoesWhatItsRulesSayWhenTheRanksShowNoProgress)
+{
+    // Ranks that say one step and then wait for a word.
+    const auto bin = directory_ / "bin";
+    std::filesystem::create_directory(bin);
+    const auto mpirun = directory_.write("bin/mpirun",
+        "#!/bin/bash\necho '{\"schema\":1,\"step\":1,\"step_ms\":1}'\n"
+        "until grep -qs stop $RANKSCOPE_SESSION/commands; do sleep 0.02; done\n"
+        "echo commands: $(cat $RANKSCOPE_SESSION/commands)\n");
+    std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+    const auto rules = directory_.write("rules.toml",
+        "owner = 'ann'\n[[detector]]\nkind = 'hang'\nthreshold = 0.05\naction = 'mark'\n"
+        "[[detector]]\nkind = 'hang'\nthreshold = 0.1\naction = 'checkpoint'\n"
+        "[[detector]]\nkind = 'hang'\nthreshold = 0.15\naction = 'stop'\nowner = 'bob'\n");
+    const support::EnvironmentVariable path("PATH", bin.string() + ":" + std::getenv("PATH"));
+    const auto outcome = runRankscope(words({ "--rules", rules.string(), "train.steps=2" }));
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    EXPECT_NE(outcome.output.find("commands: checkpoint stop\n"), std::string::npos) << outcome.output;
+    std::vector<std::string> told; // a mark is not
+    for (const std::string& line : linesOf(outcome.output)) {
+        rapidjson::Document object;
+        if (object.Parse(line.c_str()).IsObject() && object.HasMember("action"))
+            told.push_back(std::string(object["action"].GetString()) + " for " + object["owner"].GetString());
+    }
+    EXPECT_EQ(told, (std::vector<std::string>{ "checkpoint for ann", "stop for bob" })) << outcome.output;
 }
 
 TEST_F(Train, DoesNotReplaceAFileThatAnotherTrainingRecords)
