@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -32,20 +34,30 @@ int checkCommand(const CheckArguments& arguments)
         sayError(rules.error().message());
         return kWrongUsage;
     }
-    auto reader = openRun(arguments.file);
-    if (!reader) {
-        sayError(reader.error().message());
-        return kUnreadableInput;
+    std::vector<CheckResult> results;
+    for (const std::string& file : arguments.files) {
+        auto reader = openRun(file);
+        if (!reader) {
+            sayError(reader.error().message());
+            return kUnreadableInput;
+        }
+        auto result = checkRun(*reader, *rules);
+        if (!result) {
+            sayError(result.error().in(file).message());
+            return kUnreadableInput;
+        }
+        results.push_back(std::move(*result));
     }
-    const auto result = checkRun(*reader, *rules);
-    if (!result) {
-        sayError(result.error().in(arguments.file).message());
-        return kUnreadableInput;
+    for (CheckResult& missing : missingRuns(results, *rules))
+        results.push_back(std::move(missing));
+    std::string markdown;
+    for (const CheckResult& result : results) {
+        writeOut((&result == &results.front() ? "" : "\n") + checkText(result));
+        markdown += (markdown.empty() ? "" : "\n") + checkMarkdown(result);
     }
-    writeOut(checkText(*result));
-    if (!writeFile(arguments.junit, checkJunit(*result)) || !writeFile(arguments.markdown, checkMarkdown(*result)))
+    if (!writeFile(arguments.junit, checkJunit(results)) || !writeFile(arguments.markdown, markdown))
         return kOwnFault;
-    return result->isGood() ? kGood : kCheckSaidNo;
+    return std::ranges::all_of(results, &CheckResult::isGood) ? kGood : kCheckSaidNo;
 }
 
 } // namespace rankscope::tracing

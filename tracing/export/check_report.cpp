@@ -83,24 +83,7 @@ std::string summaryText(const CheckResult& result)
                        : fmt::format("{}: {} of {} broken", result.run, broken, rules);
 }
 
-} // namespace
-
-std::string checkText(const CheckResult& result)
-{
-    std::string text;
-    for (const CheckedRule& checked : result.rules) {
-        text += fmt::format("{}  {}: {} = {}, {}", checked.isKept ? "kept  " : "BROKEN", checked.rule.name,
-            checked.rule.metric, valueText(checked), limitText(checked.rule));
-        if (!checked.note.empty())
-            text += fmt::format(" ({})", checked.note);
-        if (!checked.isKept && !checked.rule.owner.empty())
-            text += fmt::format("; tell {}", checked.rule.owner);
-        text += "\n";
-    }
-    return text + summaryText(result) + "\n" + registrationText(result) + "\n";
-}
-
-std::string checkJunit(const CheckResult& result)
+std::string junitSuite(const CheckResult& result)
 {
     const bool isChanged = result.registration == CheckResult::Registration::Changed;
     std::string cases;
@@ -118,11 +101,34 @@ std::string checkJunit(const CheckResult& result)
     else if (result.registration == CheckResult::Registration::None)
         cases += "<skipped message=\"not registered\"/>";
     cases += "</testcase>\n";
-    return fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" tests=\"{}\" "
-        "failures=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+    return fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
         xml(result.run), result.rules.size() + 1, brokenOf(result) + (isChanged ? 1 : 0),
         result.registration == CheckResult::Registration::None ? 1 : 0, cases);
+}
+
+} // namespace
+
+std::string checkText(const CheckResult& result)
+{
+    std::string text;
+    for (const CheckedRule& checked : result.rules) {
+        text += fmt::format("{}  {}: {} = {}, {}", checked.isKept ? "kept  " : "BROKEN", checked.rule.name,
+            checked.rule.metric, valueText(checked), limitText(checked.rule));
+        if (!checked.note.empty())
+            text += fmt::format(" ({})", checked.note);
+        if (!checked.isKept && !checked.rule.owner.empty())
+            text += fmt::format("; tell {}", checked.rule.owner);
+        text += "\n";
+    }
+    return text + summaryText(result) + "\n" + registrationText(result) + "\n";
+}
+
+std::string checkJunit(const std::vector<CheckResult>& results)
+{
+    std::string suites;
+    for (const CheckResult& result : results)
+        suites += junitSuite(result);
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n" + suites + "</testsuites>\n";
 }
 
 std::string checkMarkdown(const CheckResult& result)

@@ -2,8 +2,8 @@
 
 #include "tests/support/temporary_directory.h"
 #include "tests/support/trace_builder.h"
-#include "tracing/analysis/check/sha256.h"
 #include "tracing/export/check_report.h"
+#include "tracing/model/sha256.h"
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,6 @@ namespace rankscope::tracing {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-
-TEST(Sha256, GivesThePublishedDigests)
-{
-    // FIPS 180-4 examples: one block, two blocks; and nothing.
-    EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-}
 
 TEST(Rules, RefuseWhatTheyDoNotKnowByName)
 {
@@ -32,6 +23,7 @@ TEST(Rules, RefuseWhatTheyDoNotKnowByName)
     EXPECT_NE(message("[[rule]]\nmetric='step_ms'").find("at_most"), std::string::npos);
     EXPECT_NE(message("[[rule]]\nmetric='step_ms'\nat_most=1\nheld_out=true").find("held_out"), std::string::npos);
     EXPECT_NE(message("[[rule]]\nmetric='step_ms'\nat_most=1\nsteps='5:2'").find("5:2"), std::string::npos);
+    EXPECT_NE(message("[[rule]]\nmetric='step_ms'\nat_most=1\nruns='a'").find("list of names"), std::string::npos);
     EXPECT_NE(message("owner='me'").find("[[rule]]"), std::string::npos);
     EXPECT_NE(message("[[detector]]\nkind='slowness'").find("straggler"), std::string::npos);
     EXPECT_NE(message("[[detector]]\nkind='hang'\naction='pray'").find("restart"), std::string::npos);
@@ -116,7 +108,7 @@ TEST_F(Check, TellsRulesThatWereChangedAfterTheRunBegan)
     EXPECT_EQ(changed.registration, CheckResult::Registration::Changed);
     EXPECT_TRUE(changed.rules[0].isKept);
     EXPECT_FALSE(changed.isGood());
-    EXPECT_NE(checkJunit(changed).find("failures=\"1\""), std::string::npos);
+    EXPECT_NE(checkJunit({ changed }).find("failures=\"1\""), std::string::npos);
     EXPECT_NE(checkText(changed).find("changed after the run began"), std::string::npos);
 }
 
@@ -135,10 +127,33 @@ TEST_F(Check, LooksAtHeldOutStepsOnce)
     EXPECT_EQ(second.rules[0].note, first.rules[0].note);
 }
 
+TEST_F(Check, ARuleAboutSomeRunsNeedsAllOfThemAndLooksAtThemOnce)
+{
+    const std::string file = run();
+    const auto rules = [](const char* most) {
+        return "[[rule]]\nmetric='step_ms.worst'\nruns=['run','again']\nheld_out=true\nat_most=" + std::string(most)
+            + "\n[[rule]]\nname='other'\nmetric='step_ms'\nruns=['elsewhere']\nat_most=1\n";
+    };
+    const auto first = check(file, rules("30"));
+    ASSERT_EQ(first.rules.size(), 1U) << "the second rule is about another run";
+    EXPECT_TRUE(first.rules[0].isKept);
+    EXPECT_TRUE(first.rules[0].note.starts_with("held out, looked at ")) << first.rules[0].note;
+    EXPECT_EQ(check(file, rules("20")).rules[0].note, first.rules[0].note) << "the first look stands";
+
+    const auto missing = missingRuns({ first }, *parseRules(rules("30")));
+    ASSERT_EQ(missing.size(), 2U);
+    EXPECT_EQ(missing[0].run, "again");
+    EXPECT_EQ(missing[0].rules[0].note, "this run was not shown");
+    EXPECT_FALSE(missing[0].isGood());
+    EXPECT_EQ(missing[1].run, "elsewhere");
+    const std::string xml = checkJunit({ first, missing[0] });
+    EXPECT_NE(xml.find("<testsuite name=\"again\""), std::string::npos) << xml;
+}
+
 TEST_F(Check, WritesXmlThatSurvivesNamesWithSigns)
 {
     const auto result = check(run(), "[[rule]]\nname='a < b & \"c\"'\nmetric='step_ms'\nat_most=1\n");
-    const std::string text = checkJunit(result);
+    const std::string text = checkJunit({ result });
     EXPECT_NE(text.find("name=\"a &lt; b &amp; &quot;c&quot;\""), std::string::npos) << text;
     EXPECT_NE(checkMarkdown(result).find("1 of 1 rule broken"), std::string::npos) << checkMarkdown(result);
 }

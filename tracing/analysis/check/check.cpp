@@ -57,7 +57,8 @@ private:
 
 std::string heldOutKey(const Rule& rule)
 {
-    return fmt::format("{} {}:{}", rule.metric, rule.steps->first, rule.steps->last);
+    return rule.steps ? fmt::format("{} {}:{}", rule.metric, rule.steps->first, rule.steps->last)
+                      : fmt::format("{} run", rule.metric);
 }
 
 /// "VALUE since DATE"; an empty value is one that the run did not tell.
@@ -124,6 +125,8 @@ Result<CheckResult> checkRun(TraceReader& reader, const Rules& rules)
     }
     Measurements measurements(reader);
     for (const Rule& rule : rules.rules) {
+        if (!rule.isAbout(run->name))
+            continue;
         CheckedRule checked;
         checked.rule = rule;
         if (const Status measured = measure(reader, measurements, checked); !measured)
@@ -133,6 +136,25 @@ Result<CheckResult> checkRun(TraceReader& reader, const Rules& rules)
         result.rules.push_back(std::move(checked));
     }
     return result;
+}
+
+std::vector<CheckResult> missingRuns(const std::vector<CheckResult>& results, const Rules& rules)
+{
+    std::map<std::string, CheckResult> missing;
+    for (const Rule& rule : rules.rules) {
+        for (const std::string& run : rule.runs) {
+            if (std::ranges::find(results, run, &CheckResult::run) != results.end())
+                continue;
+            CheckResult& result = missing[run];
+            result.run = run;
+            result.hash = rules.hash;
+            result.rules.push_back({ rule, std::nullopt, false, "this run was not shown" });
+        }
+    }
+    std::vector<CheckResult> all;
+    for (auto& [run, result] : missing)
+        all.push_back(std::move(result));
+    return all;
 }
 
 } // namespace rankscope::tracing

@@ -33,6 +33,11 @@ struct CheckResult {
 
 /// Held-out rules are evaluated the first time; the answer is kept in the run file and given again, also to rules that
 /// have changed since (METRICS R13: a held-out set is looked at once).
+/// A rule that is about other runs is left out.
 Result<CheckResult> checkRun(TraceReader& reader, const Rules& rules);
+
+/// The runs that rules name and that are not among these results, with those rules broken: a set of runs confirms as a
+/// whole, not as far as somebody chose to show it.
+std::vector<CheckResult> missingRuns(const std::vector<CheckResult>& results, const Rules& rules);
 
 } // namespace rankscope::tracing

@@ -1,7 +1,7 @@
 #include "tracing/analysis/check/rules.h"
 
 #include "tracing/analysis/check/metrics.h"
-#include "tracing/analysis/check/sha256.h"
+#include "tracing/model/sha256.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,10 +43,26 @@ Status checkKeys(const toml::table& table, std::initializer_list<std::string_vie
     return Done{};
 }
 
+/// A list of names with at least one in it.
+Result<std::vector<std::string>> namesOf(toml::node_view<const toml::node> value)
+{
+    std::vector<std::string> names;
+    const toml::array* list = value.as_array();
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        const auto name = list->get(i)->value<std::string>();
+        if (!name || name->empty())
+            return Error(fmt::format("runs: entry {} is no name", i + 1));
+        names.push_back(*name);
+    }
+    if (names.empty())
+        return Error("runs: expected a list of names of runs, [\"NAME\", ...]");
+    return names;
+}
+
 Result<Rule> ruleOf(const toml::table& table, const std::string& where, const std::string& owner)
 {
     if (const Status good
-        = checkKeys(table, { "name", "metric", "at_most", "at_least", "steps", "held_out", "owner" }, where);
+        = checkKeys(table, { "name", "metric", "at_most", "at_least", "steps", "runs", "held_out", "owner" }, where);
         !good)
         return good.error();
     Rule rule;
@@ -67,8 +83,15 @@ Result<Rule> ruleOf(const toml::table& table, const std::string& where, const st
         if (!rule.steps)
             return Error(fmt::format("{}: steps = \"{}\": expected \"A:B\" with A not after B", where, *steps));
     }
-    if (rule.heldOut && !rule.steps)
-        return Error(fmt::format("{}: held_out needs steps = \"A:B\": which ones are held out", where));
+    if (table.contains("runs")) {
+        auto runs = namesOf(table["runs"]);
+        if (!runs)
+            return runs.error().in(where);
+        rule.runs = std::move(*runs);
+    }
+    if (rule.heldOut && !rule.steps && rule.runs.empty())
+        return Error(
+            fmt::format("{}: held_out needs steps = \"A:B\" or runs = [\"NAME\"]: which ones are held out", where));
     return rule;
 }
 
@@ -120,6 +143,8 @@ Status readTables(const toml::table& document, const char* name, std::vector<T>&
 }
 
 } // namespace
+
+bool Rule::isAbout(std::string_view run) const { return runs.empty() || std::ranges::find(runs, run) != runs.end(); }
 
 Result<Rules> parseRules(const std::string& text)
 {

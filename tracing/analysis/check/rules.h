@@ -18,7 +18,10 @@ struct Rule {
     std::optional<double> atMost;
     std::optional<double> atLeast;
     std::optional<StepRange> steps; ///< none: those that count when nobody asks
+    std::vector<std::string> runs; ///< by name, that it is about; empty: whichever is checked
     bool heldOut = false; ///< looked at once
+
+    bool isAbout(std::string_view run) const;
     std::string owner; ///< who is told
 };
 
@@ -35,8 +38,9 @@ struct Rules {
 };
 
 /// TOML: `owner` and one [[rule]] a threshold with name, metric, at_most or at_least or both, and optionally steps
-/// ("A:B"), held_out and owner; one [[detector]] with kind (diagnosis::detectorKinds()) and optionally threshold,
-/// steps, owner and action. An unknown key or metric is refused in one line that names it.
+/// ("A:B"), runs (a list of names), held_out (one of these two is) and owner; one [[detector]] with kind
+/// (diagnosis::detectorKinds()) and optionally threshold, steps, owner and action. An unknown key or metric is refused
+/// in one line that names it.
 Result<Rules> parseRules(const std::string& text);
 Result<Rules> readRules(const std::string& path);
 

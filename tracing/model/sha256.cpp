@@ -1,4 +1,4 @@
-#include "tracing/analysis/check/sha256.h"
+#include "tracing/model/sha256.h"
 
 #include <array>
 #include <bit>
