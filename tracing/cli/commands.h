@@ -70,12 +70,19 @@ struct LedgerArguments {
 int ledgerCommand(const LedgerArguments& arguments);
 
 struct CheckArguments {
-    std::string file;
+    std::vector<std::string> files;
     std::string rules;
     std::string junit; ///< file for JUnit's XML; empty: none
     std::string markdown; ///< file for a Markdown summary; empty: none
 };
 int checkCommand(const CheckArguments& arguments);
+
+struct WatchArguments {
+    std::string file;
+    std::string rules;
+    bool json = false;
+};
+int watchCommand(const WatchArguments& arguments);
 
 struct WhatIfArguments {
     std::string file;

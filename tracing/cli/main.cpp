@@ -141,17 +141,38 @@ void addCheck(CLI::App& app, CheckArguments& arguments, Chosen& chosen)
     CLI::App* command = addCommand(app, "check", "Holds a run against thresholds; ends with 1 where one is broken",
         "rankscope train --config samples/quickstart.toml --out run.rsdb --rules samples/rules.toml\n"
         "  rankscope check run.rsdb --rules samples/rules.toml --junit check.xml");
-    command->add_option("file", arguments.file, "Run file")->type_name("run.rsdb")->required();
+    command->add_option("files", arguments.files, "Run files")->type_name("run.rsdb ...")->required();
     command
         ->add_option("--rules", arguments.rules,
-            "[[rule]] tables with name, metric, at_most or at_least, and if wanted steps = \"A:B\", owner, and "
-            "held_out = true for steps that are looked at once. Metrics:\n"
+            "[[rule]] tables with name, metric, at_most or at_least, and if wanted steps = \"A:B\", runs = "
+            "[\"NAME\"] (that it is about, all of which must be shown), owner, and held_out = true for steps or runs "
+            "that "
+            "are looked at once. Metrics:\n"
                 + metricHelp())
         ->type_name("F.toml")
         ->required();
     command->add_option("--junit", arguments.junit, "Writes the result as JUnit's XML")->type_name("F.xml");
     command->add_option("--markdown", arguments.markdown, "Writes a summary in Markdown")->type_name("F.md");
     command->callback([&] { chosen = [&] { return checkCommand(arguments); }; });
+}
+
+void addWatch(CLI::App& app, WatchArguments& arguments, Chosen& chosen)
+{
+    CLI::App* command = addCommand(app, "watch",
+        "Watches a run that somebody else has started; ends with it, with 1 where there was an alert",
+        "rankscope watch run.rsdb --rules samples/rules.toml");
+    command
+        ->add_option("file", arguments.file, "Run file that grows, or a finished one: what would the rules have said")
+        ->type_name("run.rsdb")
+        ->required();
+    command
+        ->add_option("--rules", arguments.rules,
+            "[[detector]] tables as for train --rules. To start ranks again is for whoever has started them: restart "
+            "only tells. Alerts go into the run's file where it is recorded on this machine")
+        ->type_name("F.toml")
+        ->required();
+    command->add_flag("--json", arguments.json, "One JSON line an alert");
+    command->callback([&] { chosen = [&] { return watchCommand(arguments); }; });
 }
 
 void addWhatIf(CLI::App& app, WhatIfArguments& arguments, Chosen& chosen)
@@ -246,6 +267,7 @@ int run(int argc, char** argv)
     ReportArguments report;
     LedgerArguments ledger;
     CheckArguments check;
+    WatchArguments watch;
     WhatIfArguments whatIf;
     SqlArguments sql;
     ExportArguments exported;
@@ -258,6 +280,7 @@ int run(int argc, char** argv)
     addReport(app, report, chosen);
     addLedger(app, ledger, chosen);
     addCheck(app, check, chosen);
+    addWatch(app, watch, chosen);
     addWhatIf(app, whatIf, chosen);
     addSql(app, sql, chosen);
     addExport(app, exported, chosen);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace rankscope::tracing {
@@ -52,7 +53,9 @@ Status announceJobOver(const std::string& sessionDir);
 /// or its ranks or its collector are still at work.
 Result<bool> drainLeftover(const std::string& runFile);
 
-/// Whether ranks or a collector of this machine are still at work on the file: nobody else may replace it.
+/// The session directory of the file, where ranks or a collector of this machine are still at work on it.
+Result<std::optional<std::string>> sessionAtWork(const std::string& runFile);
+/// Whether somebody is: nobody else may replace the file.
 Result<bool> isBeingRecorded(const std::string& runFile);
 
 } // namespace rankscope::tracing

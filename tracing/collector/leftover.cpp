@@ -58,12 +58,20 @@ Result<std::optional<Recording>> recordingOf(const std::string& runFile)
 
 } // namespace
 
-Result<bool> isBeingRecorded(const std::string& runFile)
+Result<std::optional<std::string>> sessionAtWork(const std::string& runFile)
 {
     const auto recording = recordingOf(runFile);
     if (!recording)
         return recording.error();
-    return *recording && (hasCollector((*recording)->sessionDir) || isAnyWriterAlive((*recording)->sessionDir));
+    if (!*recording || (!hasCollector((*recording)->sessionDir) && !isAnyWriterAlive((*recording)->sessionDir)))
+        return std::optional<std::string>();
+    return std::optional((*recording)->sessionDir);
+}
+
+Result<bool> isBeingRecorded(const std::string& runFile)
+{
+    const auto session = sessionAtWork(runFile);
+    return session ? Result<bool>(session->has_value()) : Result<bool>(session.error());
 }
 
 Result<bool> drainLeftover(const std::string& runFile)

@@ -299,6 +299,15 @@ Result<std::vector<AttemptFailure>> TraceReader::failures()
         });
 }
 
+Result<std::vector<LiveAlert>> TraceReader::alerts()
+{
+    return impl_->list<LiveAlert>(
+        "SELECT title, text, ranks, begin_ns, end_ns FROM finding WHERE severity = 'alert' ORDER BY id",
+        [](const Statement& row) {
+            return LiveAlert{ row.text(0), row.text(1), splitRanks(row.text(2)), { row.integer(3), row.integer(4) } };
+        });
+}
+
 Result<std::vector<LinkSpeed>> TraceReader::links()
 {
     return impl_->list<LinkSpeed>(

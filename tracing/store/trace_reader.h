@@ -45,6 +45,7 @@ public:
     Result<std::vector<Step>> steps(std::int32_t rank, std::int32_t attempt, std::int64_t after, std::int64_t most);
     Result<std::vector<CheckpointPart>> checkpoints(); ///< by step, then rank
     Result<std::vector<AttemptFailure>> failures(); ///< by attempt
+    Result<std::vector<LiveAlert>> alerts(); ///< as they were raised
     Result<std::vector<LinkSpeed>> links(); ///< by sender, then receiver
     Result<std::vector<Loss>> losses();
     Result<std::map<std::string, std::string>> provenance();

@@ -64,8 +64,8 @@ std::int64_t endOf(const RankStep& rank) { return rank.window.endNs; }
 
 std::string nameOf(const Route& route)
 {
-    std::string name = fmt::format(
-        "{} in {} of {} bytes between ranks", toString(route.op), toString(route.dimension), route.bytes);
+    std::string name
+        = fmt::format("{} in {} of {} bytes between ranks", toString(route.op), toString(route.dimension), route.bytes);
     for (const std::int32_t rank : route.ranks)
         name += fmt::format(" {}", rank);
     return name;
@@ -87,8 +87,7 @@ void LiveWatch::straggler(WatchedRule& rule, const StepMeasures& step, std::vect
     for (const RankStep& rank : step.ranks) {
         const double times = slowness(step, rank), score = times > 0 ? 1 / times : 1;
         Alert alert = alertOf(step.step, step.window, score,
-            fmt::format("rank {} computes {:.2f} times as long as its peers (score {:.2f}, at least {:.2f})", rank.rank,
-                times, score, rule.rule().threshold));
+            fmt::format("rank {} computes {:.2f} times as long as its peers", rank.rank, times));
         alert.ranks = { rank.rank };
         rule.hold(std::to_string(rank.rank), score < rule.rule().threshold, std::move(alert), alerts);
     }
@@ -146,12 +145,12 @@ void LiveWatch::take(const StepMeasures& step, std::vector<Alert>& alerts)
 {
     const bool isWarmUp = step_ == 0 && step.attempt == 0;
     step_ = step.step;
+    ends_[std::ranges::min(step.ranks, {}, endOf).window.endNs] = { step.step, step.window.beginNs };
+    if (ends_.size() > kMostEnds)
+        ends_.erase(ends_.begin());
     if (isWarmUp)
         return;
     lengths_.add(ns(step.window.durationNs()), kNever);
-    ends_[std::ranges::min(step.ranks, {}, endOf).window.endNs] = step.step;
-    if (ends_.size() > kMostEnds)
-        ends_.erase(ends_.begin());
     if (const auto flight = medianFlight(step))
         exchanges_.add(*flight, kNever);
     for (WatchedRule& rule : rules_) {
@@ -167,21 +166,21 @@ void LiveWatch::take(const StepMeasures& step, std::vector<Alert>& alerts)
 }
 
 /// Counters are written when a step has just ended.
-std::int64_t LiveWatch::stepBefore(std::int64_t timeNs) const
+LiveWatch::Ended LiveWatch::stepBefore(std::int64_t timeNs) const
 {
     const auto next = ends_.upper_bound(timeNs);
-    return next == ends_.begin() ? 0 : std::prev(next)->second;
+    return next == ends_.begin() ? Ended{ 0, timeNs } : std::prev(next)->second;
 }
 
 void LiveWatch::take(const Lane& lane, const CounterSample& sample, std::vector<Alert>& alerts)
 {
     const bool isLoss = lane.name == "loss", isNumber = std::isfinite(sample.value);
-    const Window when{ sample.timeNs, sample.timeNs };
-    const std::int64_t step = stepBefore(sample.timeNs);
+    const auto [step, beginNs] = stepBefore(sample.timeNs);
+    const Window when{ beginNs, sample.timeNs };
     for (WatchedRule& rule : rules_) {
         if (rule.is("not_a_number")) {
-            rule.hold(lane.name, !isNumber,
-                alertOf(step, when, 0, fmt::format("the {} is not a number", lane.name)), alerts);
+            rule.hold(
+                lane.name, !isNumber, alertOf(step, when, 0, fmt::format("the {} is not a number", lane.name)), alerts);
         } else if (rule.is("loss_spike") && isLoss && isNumber) {
             MovingMean& usual = rule.moving();
             const double z = usual.score(sample.value).value_or(0);
@@ -229,7 +228,7 @@ Status LiveWatch::recording(TraceReader& reader, std::vector<Alert>& alerts)
     const RankInfo* worst = nullptr;
     for (const RankInfo& rank : *ranks)
         worst = !worst || rank.clockErrorNs > worst->clockErrorNs ? &rank : worst;
-    const Window now{ window->endNs, window->endNs };
+    const Window now{ stepBefore(window->endNs).beginNs, window->endNs };
     const auto exchange = exchanges_.usual();
     for (WatchedRule& rule : rules_) {
         if (rule.is("dropped")) {

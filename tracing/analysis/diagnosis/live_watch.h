@@ -43,7 +43,12 @@ private:
     static void waitShare(WatchedRule& rule, const StepMeasures& step, std::vector<Alert>& alerts);
     static void transfer(WatchedRule& rule, const StepMeasures& step, std::vector<Alert>& alerts);
     Status counters(TraceReader& reader, std::vector<Alert>& alerts);
-    std::int64_t stepBefore(std::int64_t timeNs) const; ///< 0: none
+    /// The step that ended last before that moment.
+    struct Ended {
+        std::int64_t step = 0; ///< 0: none
+        std::int64_t beginNs = 0;
+    };
+    Ended stepBefore(std::int64_t timeNs) const;
     void take(const Lane& lane, const CounterSample& sample, std::vector<Alert>& alerts);
     Status recording(TraceReader& reader, std::vector<Alert>& alerts);
 
@@ -52,7 +57,7 @@ private:
     Baseline lengths_; ///< of steps, ns
     Baseline exchanges_; ///< median of a step's exchanges, ns
     std::map<LaneId, std::int64_t> seenUntilNs_; ///< of counters
-    std::map<std::int64_t, std::int64_t> ends_; ///< of the last steps: when the first rank ended it, and its number
+    std::map<std::int64_t, Ended> ends_; ///< of the last steps, by when the first rank ended it
     std::int64_t step_ = 0; ///< last one taken
 };
 

@@ -4,8 +4,11 @@
 #include "tracing/record/facts_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
+
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -26,12 +29,15 @@ bool isForPeople(const Alert& alert) { return alert.rule.action != "mark"; }
 
 std::string alertText(const Alert& alert)
 {
-    std::string text = fmt::format("threshold {:g}, is {:.3g}", alert.rule.threshold, alert.value);
+    std::vector<std::string> parts;
+    if (alert.rule.kind != "not_a_number") // it is none, or it is one
+        parts.push_back(fmt::format("threshold {:g}, is {:.3g}", alert.rule.threshold, alert.value));
     if (alert.step > 0)
-        text += fmt::format(", at step {}", alert.step);
+        parts.push_back(fmt::format("at step {}", alert.step));
     if (!alert.rule.owner.empty())
-        text += fmt::format("; for {}", alert.rule.owner);
-    return text + "; " + alert.rule.action;
+        parts.push_back("for " + alert.rule.owner);
+    parts.push_back(alert.rule.action);
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string alertJson(const Alert& alert)

@@ -15,7 +15,7 @@ Status actOn(const diagnosis::Alert& alert, const std::filesystem::path& session
 /// Whether people are told while the run goes on: a mark is for those who look at the file.
 bool isForPeople(const diagnosis::Alert& alert);
 
-/// "threshold 0.75, is 0.48, at step 13; for the run's owner; notify"
+/// "threshold 0.75, is 0.48; at step 13; for the run's owner; notify"
 std::string alertText(const diagnosis::Alert& alert);
 /// One line for scripts: {"schema":1,"event":"alert",...}
 std::string alertJson(const diagnosis::Alert& alert);

@@ -98,11 +98,11 @@ std::vector<Alert> LiveAlarms::readFile()
     return seen ? std::move(*seen) : std::vector<Alert>();
 }
 
-std::vector<Alert> LiveAlarms::look(const std::filesystem::path& sessionDir)
+std::vector<Alert> LiveAlarms::look(const std::filesystem::path& sessionDir, bool isLast)
 {
     constexpr auto kEvery = std::chrono::milliseconds(250);
     const auto now = Clock::now();
-    if (detectors_.empty() || now - lastLook_ < kEvery)
+    if (detectors_.empty() || (!isLast && now - lastLook_ < kEvery))
         return {};
     lastLook_ = now;
     std::vector<Alert> alerts = readFile();
@@ -110,7 +110,8 @@ std::vector<Alert> LiveAlarms::look(const std::filesystem::path& sessionDir)
         if (alert.rule.action == "restart" && isBeforeThisAttempt(alert))
             alert.rule.action = "notify";
     }
-    hangs(sessionDir, alerts);
+    if (!isLast)
+        hangs(sessionDir, alerts);
     return alerts;
 }
 

@@ -22,8 +22,10 @@ public:
     void attemptBegins();
     /// The ranks gave a sign of life. New spans in the file are one, too.
     void progressed();
-    /// Looks at what is new, a few times a second at most.
-    std::vector<diagnosis::Alert> look(const std::filesystem::path& sessionDir);
+    /// Looks at what is new, a few times a second at most; `isLast` at once, and takes a run that is over for no hang.
+    std::vector<diagnosis::Alert> look(const std::filesystem::path& sessionDir, bool isLast = false);
+    /// What the alert is about had ended when the attempt began.
+    bool isBeforeThisAttempt(const diagnosis::Alert& alert) const;
     /// Lets go of the file, so that it can be finished.
     void close() { reader_.reset(); }
 
@@ -33,7 +35,6 @@ private:
     std::vector<diagnosis::Alert> readFile();
     void seeProgress();
     void hangs(const std::filesystem::path& sessionDir, std::vector<diagnosis::Alert>& alerts);
-    bool isBeforeThisAttempt(const diagnosis::Alert& alert) const;
 
     std::filesystem::path file_;
     std::vector<diagnosis::DetectorRule> detectors_;

@@ -60,7 +60,7 @@ TEST_F(AlertActions, WriteEachAlertDownForTheRunsFile)
     ASSERT_EQ(all.size(), 1U);
     const auto& fact = std::get<AlertFact>(all[0]);
     EXPECT_EQ(fact.title, "straggler: rank 1 computes 2.00 times as long as its peers");
-    EXPECT_EQ(fact.text, "threshold 0.75, is 0.5, at step 13; for ann \"the boss\"; mark");
+    EXPECT_EQ(fact.text, "threshold 0.75, is 0.5; at step 13; for ann \"the boss\"; mark");
     EXPECT_EQ(fact.ranks, std::vector<std::int32_t>{ 1 });
     EXPECT_EQ(fact.beginNs, 400);
     EXPECT_EQ(fact.endNs, 500);
