@@ -117,7 +117,7 @@ TEST_F(Detectors, OfSomebodyWhoWatchesFromOutsideStopTheRun)
     const auto rules
         = directory_.write("rules.toml", "[[detector]]\nkind = 'straggler'\nowner = 'bob'\naction = 'stop'\n").string();
     std::vector<std::string> words = trainWords(
-        { "train.steps=100000", "fault.0.kind=slow_rank", "fault.0.rank=0", "fault.0.step=200", "fault.0.factor=3" });
+        { "train.steps=100000", "fault.0.kind=slow_rank", "fault.0.rank=0", "fault.0.step=100", "fault.0.factor=3" });
     support::ChildProcess training(rankscope(words));
     ASSERT_TRUE(support::waitUntil(
         [&] { return training.output().find("step_ms") != std::string::npos; }, std::chrono::seconds(60)))
