@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct SqlArguments {
     std::string text;
     bool csv = false;
     bool json = false;
+    std::optional<std::uint64_t> rows; ///< at most; 0: all; absent: all, on a terminal 1000
 };
 int sqlCommand(const SqlArguments& arguments);
 

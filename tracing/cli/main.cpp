@@ -206,6 +206,8 @@ void addSql(CLI::App& app, SqlArguments& arguments, Chosen& chosen)
         ->required();
     CLI::Option* csv = command->add_flag("--csv", arguments.csv, "Comma-separated values (RFC 4180)");
     command->add_flag("--json", arguments.json, "As JSON")->excludes(csv);
+    command->add_option("--rows", arguments.rows, "At most so many rows; 0 is all. On a terminal 1000 if not said")
+        ->type_name("N");
     command->callback([&] { chosen = [&] { return sqlCommand(arguments); }; });
 }
 

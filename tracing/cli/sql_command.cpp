@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace rankscope::tracing {
 
@@ -114,6 +117,20 @@ struct JsonRows {
     }
 };
 
+constexpr std::uint64_t kRowsOnATerminal = 1000;
+
+/// The sink for so many rows, then the end; 0: no end.
+TraceReader::SqlSink limited(TraceReader::SqlSink sink, std::uint64_t most, bool& isCut)
+{
+    if (most == 0)
+        return sink;
+    return { sink.header,
+        [row = sink.row, most, &isCut, count = std::uint64_t{ 0 }](const Values& values, const Types& types) mutable {
+            isCut = ++count > most;
+            return !isCut && row(values, types);
+        } };
+}
+
 } // namespace
 
 int sqlCommand(const SqlArguments& arguments)
@@ -125,7 +142,12 @@ int sqlCommand(const SqlArguments& arguments)
     }
     Table table;
     JsonRows rows;
-    const TraceReader::SqlSink sink = arguments.csv ? csvSink() : arguments.json ? rows.sink() : table.sink();
+    const std::uint64_t most = arguments.rows.value_or(StatusLine(STDOUT_FILENO).isTerminal() ? kRowsOnATerminal : 0);
+    bool isCut = false;
+    const TraceReader::SqlSink sink = limited(arguments.csv ? csvSink()
+            : arguments.json                                ? rows.sink()
+                                                            : table.sink(),
+        most, isCut);
     if (const Status done = reader->sql(arguments.text, sink); !done) {
         sayError(done.error().in("sql").message());
         return reader->sqlFailedOnFile() ? kUnreadableInput : kWrongUsage;
@@ -136,6 +158,8 @@ int sqlCommand(const SqlArguments& arguments)
     } else {
         table.flush();
     }
+    if (isCut)
+        sayNote(fmt::format("the first {} rows; --rows 0 gives all", most));
     return kGood;
 }
 

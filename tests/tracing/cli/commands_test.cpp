@@ -237,6 +237,27 @@ TEST_F(Commands, SqlHandsOutRowsOfAnEndlessQueryAsTheyCome)
     }
 }
 
+TEST_F(Commands, SqlStopsAfterTheRowsAskedForAndOnATerminalAfterAThousand)
+{
+    const std::string file = sample();
+    const std::string query
+        = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a LIMIT 1500) SELECT x FROM a";
+    const auto some = runRankscope({ "sql", file, query, "--csv", "--rows", "2" });
+    EXPECT_EQ(some.output, "x\n1\n2\n");
+    EXPECT_NE(some.error.find("the first 2 rows; --rows 0 gives all"), std::string::npos) << some.error;
+    EXPECT_EQ(runRankscope({ "sql", file, "SELECT 1 AS x", "--csv", "--rows", "1" }).error, "");
+    // script gives its child a terminal.
+    if (support::run({ { "script", "--version" } }).exitCode != 0)
+        GTEST_SKIP() << "no script (util-linux) to make a terminal";
+    const auto linesOnATerminal = [&](const std::string& more) {
+        const std::string call = std::string(RS_PROGRAM) + " sql " + file + " '" + query + "' --csv" + more;
+        const auto outcome = support::run({ { "script", "-qec", call, "/dev/null" } });
+        return std::ranges::count(outcome.output, '\n');
+    };
+    EXPECT_EQ(linesOnATerminal(""), 1 + 1000 + 1); // header and note
+    EXPECT_EQ(linesOnATerminal(" --rows 0"), 1 + 1500);
+}
+
 TEST_F(Commands, OutputThatCannotBeWrittenIsAnError)
 {
     const std::string file = sample();
