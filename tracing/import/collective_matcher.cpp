@@ -1,6 +1,7 @@
 #include "tracing/import/collective_matcher.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -116,8 +117,13 @@ private:
     const SourcePart& at(const Member& member) const { return traces_[member.trace].parts[member.part]; }
     std::int64_t endOf(const Member& member) const
     {
-        // Relative to the first file's base, so that 64 bits are enough.
-        return at(member).endNs + traces_[member.trace].baseNs - traces_.front().baseNs;
+        // Relative to the first file's base, so that 64 bits are enough; a damaged file's are kept within them.
+        constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 8;
+        std::int64_t distance = 0, end = 0;
+        if (__builtin_sub_overflow(traces_[member.trace].baseNs, traces_.front().baseNs, &distance)
+            || __builtin_add_overflow(at(member).endNs, distance, &end))
+            return kFar;
+        return std::clamp(end, -kFar, kFar);
     }
 
     std::int32_t worldRankOf(const SourceGroup& group, std::int32_t peer) const
