@@ -64,6 +64,7 @@ Result<RunFacts> loadFacts(TraceReader& reader)
     load(facts.steps, reader.steps());
     load(facts.checkpoints, reader.checkpoints());
     load(facts.failures, reader.failures());
+    load(facts.alerts, reader.alerts());
     load(facts.links, reader.links());
     load(facts.losses, reader.losses());
     load(facts.provenance, reader.provenance());

@@ -23,6 +23,7 @@ struct RunFacts {
     std::vector<Step> steps;
     std::vector<CheckpointPart> checkpoints; ///< by step
     std::vector<AttemptFailure> failures; ///< by attempt
+    std::vector<LiveAlert> alerts; ///< of detectors, while the run went on
     std::vector<LinkSpeed> links; ///< by sender, then receiver
     std::vector<Loss> losses;
     std::map<std::string, std::string> provenance;

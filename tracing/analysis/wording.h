@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tracing/model/rows.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +13,9 @@ namespace rankscope::tracing {
 std::string shareText(double share); ///< 0.683: "68.3 %"; under 0.05 % but not 0: "< 0.1 %"
 std::string timeText(std::int64_t ns); ///< three digits and a unit: "1.01 s", "12.2 ms", "4.31 µs", "830 ns"
 std::string rangeText(std::int64_t lowNs, std::int64_t highNs); ///< "99.3 to 99.4 ms", "950 ms to 1.01 s"
+/// When it was raised, counted from the run's begin, and what its rule says: "at 1.24 s · threshold 0.75, is 0.5, at
+/// step 8 · for ann · mark".
+std::string alertDetail(const LiveAlert& alert, Window run);
 std::string bytesText(std::int64_t bytes); ///< "12.2 MB", 1 MB = 1e6 bytes
 std::string rateText(double perSecond, const char* unit); ///< 2.5e9, "FLOP": "2.50 GFLOP/s"
 std::string gbpsText(double gbPerSecond); ///< GB/s without the unit: "1.850", "0.00012", never 0 for what is not 0

@@ -121,6 +121,19 @@ void writeKernels(JsonWriter& json, const RunAnalysis& run)
     json.endArray();
 }
 
+/// Of the detectors, while the run went on.
+void writeAlerts(JsonWriter& json, const RunAnalysis& run)
+{
+    json.key("alerts").beginArray();
+    for (const LiveAlert& alert : run.facts.alerts) {
+        json.beginObject().member("title", alert.title).member("text", alert.text).key("ranks").beginArray();
+        for (const std::int32_t rank : alert.ranks)
+            json.value(rank);
+        json.endArray().member("begin_ns", alert.window.beginNs).member("end_ns", alert.window.endNs).endObject();
+    }
+    json.endArray();
+}
+
 void writeFindings(JsonWriter& json, const RunAnalysis& run)
 {
     json.key("findings").beginArray();
@@ -158,6 +171,7 @@ std::string reportJson(const RunAnalysis& run)
     writePop(json, run.pop);
     writeCollectives(json, run);
     writeKernels(json, run);
+    writeAlerts(json, run);
     writeFindings(json, run);
     json.endObject();
     return json.text();

@@ -150,6 +150,21 @@ std::string findingLines(const RunAnalysis& run)
     return text;
 }
 
+/// What the run's own rules have said while it went on.
+std::string alertLines(const RunAnalysis& run)
+{
+    if (run.facts.alerts.empty())
+        return {};
+    std::string text = "Alerts while the run went on\n";
+    for (const LiveAlert& alert : run.facts.alerts) {
+        for (const std::string& line : wrapped(alert.title, kReportColumns - 2))
+            text += fmt::format("  {}\n", line);
+        for (const std::string& line : wrapped(alertDetail(alert, run.facts.window), kReportColumns - 10))
+            text += fmt::format("          {}\n", line);
+    }
+    return text;
+}
+
 std::string headlineText(const RunAnalysis& run)
 {
     if (run.headline.bigCaption.empty())
@@ -273,6 +288,23 @@ std::string findingLine(int number, const Finding& finding)
     return more.empty() ? line : line + "  " + more;
 }
 
+/// The first alerts, a line each, and how many more there are.
+std::vector<std::string> briefAlerts(const RunAnalysis& run)
+{
+    constexpr std::size_t kShown = 2;
+    const auto& alerts = run.facts.alerts;
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(kShown, alerts.size()); ++i) {
+        const auto after = std::max<std::int64_t>(0, alerts[i].window.endNs - run.facts.window.beginNs);
+        const std::string line = fmt::format("alert at {}: {}", timeText(after), alerts[i].title);
+        const std::string whole = fitting(line, "; ", kBriefColumns);
+        lines.push_back(whole.empty() ? line : whole);
+    }
+    if (alerts.size() > kShown)
+        lines.push_back(plural(std::ssize(alerts) - std::ssize(lines), "more alert"));
+    return lines;
+}
+
 /// Without the maker's name: that is what the columns have room for.
 std::string shortDevice(std::string device)
 {
@@ -299,7 +331,7 @@ std::string reportText(const RunAnalysis& run)
 {
     std::string text = runLine(run) + "\n\n" + headlineText(run);
     for (const std::string& section : { rankTable(run), popText(run.pop), stepText(run), collectiveTableText(run),
-             kernelTableText(run), findingLines(run) }) {
+             kernelTableText(run), alertLines(run), findingLines(run) }) {
         if (!section.empty())
             text += "\n" + section;
     }
@@ -314,6 +346,10 @@ std::string briefText(const RunAnalysis& run, std::string_view path)
         lines.push_back(headline.substr(0, end));
     for (const std::string& line : leafLines(run))
         lines.push_back(line);
+    for (const std::string& line : briefAlerts(run)) {
+        if (lines.size() + 1 < kBriefLines)
+            lines.push_back(line);
+    }
     int number = 0;
     for (const Finding& finding : run.findings) {
         if (lines.size() + 1 >= kBriefLines)

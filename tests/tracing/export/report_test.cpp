@@ -117,4 +117,55 @@ TEST(BriefText, OfAnEmptyRunStillSaysWhatItIs)
     EXPECT_TRUE(contains(text, "No finding: nothing was recorded."));
 }
 
+namespace {
+
+/// The sample with three alerts.
+RunAnalysis alarmedRun()
+{
+    RunAnalysis run = sampleRun();
+    const std::int64_t beginNs = run.facts.window.beginNs;
+    run.facts.alerts = { { "straggler: rank 1 computes 2.00 times as long as its peers",
+                             "threshold 0.75, is 0.5, at step 3; for ann; mark", { 1 },
+                             { beginNs, beginNs + 300'000'000 } },
+        { "hang: rank 1 is stopped; no progress for 2 s; rank 1 did not join all-reduce 118 of the data-parallel group",
+            "threshold 2, is 2.01; for ann; restart", { 1 }, { beginNs, beginNs + 4'000'000'000 } },
+        { "dropped: 3 records did not fit into their rings", "threshold 0, is 3; mark", {}, { beginNs, beginNs } } };
+    return run;
+}
+
+} // namespace
+
+TEST(ReportText, TellsWhatTheRulesSaidWhileTheRunWentOn)
+{
+    EXPECT_FALSE(contains(reportText(sampleRun()), "Alerts"));
+    const std::string text = reportText(alarmedRun());
+    EXPECT_TRUE(contains(text,
+        "  straggler: rank 1 computes 2.00 times as long as its peers\n"
+        "          at 300 ms · threshold 0.75, is 0.5, at step 3 · for ann · mark\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "at 4.00 s · threshold 2, is 2.01 · for ann · restart\n"));
+}
+
+TEST(ReportText, BriefOneNamesTheFirstAlertsAndStaysShort)
+{
+    const std::string text = briefText(alarmedRun(), "run.rsdb");
+    const auto lines = linesOf(text);
+    EXPECT_LE(lines.size(), 20U);
+    for (const std::string& line : lines)
+        EXPECT_LE(textWidth(line), 100U) << line;
+    EXPECT_TRUE(contains(text, "alert at 300 ms: straggler: rank 1 computes 2.00 times as long as its peers\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "alert at 4.00 s: hang: rank 1 is stopped; no progress for 2 s\n")) << text;
+    EXPECT_TRUE(contains(text, "1 more alert\n")) << text;
+    EXPECT_EQ(lines.back(), "rankscope open run.rsdb");
+}
+
+TEST(ReportJson, ListsAlerts)
+{
+    const auto document = parsed(reportJson(alarmedRun()));
+    ASSERT_EQ(document["alerts"].Size(), 3U);
+    EXPECT_EQ(document["alerts"][0]["ranks"][0].GetInt(), 1);
+    EXPECT_EQ(document["alerts"][0]["end_ns"].GetInt64() - document["alerts"][0]["begin_ns"].GetInt64(), 300'000'000);
+}
+
 } // namespace rankscope::tracing
