@@ -30,7 +30,12 @@ struct RankHeat {
     std::vector<Node> nodes; ///< in the order of their first ranks
     double lowest = 0;
     double highest = 0;
-    std::vector<HeatCell> worst; ///< at most five, the worst first
+    double lowerQuartile = 0, upperQuartile = 0; ///< half of the ranks lie between
+    std::vector<HeatCell> worst; ///< who stands out for the worse, the worst first
+
+    /// "rank 7 71.2 %, node b (8 ranks, at worst 40.1 %) and 3 more": nodes all of whose ranks stand out in the place
+    /// of those; "no rank stands out: half of them lie between 12.0 % and 13.1 %".
+    QString worstText() const;
 
     /// 0 good .. kHeatSteps - 1 bad, by where the share lies between lowest and highest.
     int stepOf(double share) const;

@@ -6,7 +6,6 @@
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>
-#include <QStringList>
 #include <QToolTip>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ constexpr int kPitch = 13;
 constexpr int kNameWidth = 84; ///< of a node, where nodes have names
 constexpr int kNodeGap = 16;
 constexpr int kLineGap = 5; ///< between nodes above each other
-constexpr int kLegendHeight = 40; ///< the scale, and the worst five
+constexpr int kLegendHeight = 40; ///< the scale, and who stands out
 
 QString percent(double share) { return QString::fromStdString(tracing::shareText(share)); }
 
@@ -44,7 +43,7 @@ void RankHeatMap::setHeat(RankHeat heat)
         mostCells_ = std::max(mostCells_, node.cells.size());
         nameWidth_ = node.name.isEmpty() ? nameWidth_ : kNameWidth;
     }
-    setAccessibleName(tr("Share of each rank's window. %1").arg(worstText()));
+    setAccessibleName(tr("Share of each rank's window. %1").arg(heat_.worstText()));
     updateGeometry();
     update();
 }
@@ -93,18 +92,6 @@ std::optional<HeatCell> RankHeatMap::cellAt(QPoint at) const
     return std::nullopt;
 }
 
-QString RankHeatMap::worstText() const
-{
-    QStringList words;
-    for (const HeatCell& cell : heat_.worst)
-        words << QStringLiteral("rank %1 %2").arg(cell.rank).arg(percent(cell.share));
-    if (words.isEmpty())
-        return tr("all ranks are alike");
-    const bool awaited = heat_.leaf == Leaf::Wait || heat_.leaf == Leaf::Imbalance;
-    return (awaited ? tr("wait least, so the others wait for them: %1") : tr("worst: %1"))
-        .arg(words.join(QStringLiteral(", ")));
-}
-
 void RankHeatMap::paintEvent(QPaintEvent* event)
 {
     QPainter painter(this);
@@ -137,7 +124,7 @@ void RankHeatMap::paintNodes(QPainter& painter, const QRect& dirty) const
     }
 }
 
-/// "12.0 % [ ][ ][ ][ ][ ] 71.2 %", from good to bad, and who is worst.
+/// "12.0 % [ ][ ][ ][ ][ ] 71.2 %", from good to bad, and who stands out.
 void RankHeatMap::paintLegend(QPainter& painter) const
 {
     const int top = height() - kLegendHeight + 4;
@@ -161,7 +148,7 @@ void RankHeatMap::paintLegend(QPainter& painter) const
     word(bad);
     painter.setPen(toQColor(look_.colors().text));
     painter.drawText(QRect(0, top + 18, width(), 16), Qt::AlignVCenter,
-        painter.fontMetrics().elidedText(worstText(), Qt::ElideRight, width()));
+        painter.fontMetrics().elidedText(heat_.worstText(), Qt::ElideRight, width()));
 }
 
 void RankHeatMap::mouseReleaseEvent(QMouseEvent* event)

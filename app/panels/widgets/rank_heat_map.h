@@ -9,7 +9,7 @@
 
 namespace rankscope::app {
 
-/// A cell of 12 x 12 px a rank in rows of nodes, as many nodes beside each other as fit; the worst five are outlined
+/// A cell of 12 x 12 px a rank in rows of nodes, as many nodes beside each other as fit; who stands out is outlined
 /// and named below. Hundreds of ranks stay readable.
 class RankHeatMap : public QWidget {
     Q_OBJECT
@@ -20,7 +20,6 @@ public:
     void setHeat(RankHeat heat);
     const RankHeat& heat() const { return heat_; }
     std::optional<HeatCell> cellAt(QPoint at) const;
-    QString worstText() const; ///< "worst: rank 113 71.2 %, rank 7 70.9 %"
 
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override;
