@@ -261,6 +261,28 @@ QString rankTime(std::int64_t ns)
     return QStringLiteral("%1 rank-seconds").arg(seconds, 0, 'f', seconds < 100 ? 2 : seconds < 1000 ? 1 : 0);
 }
 
+std::vector<FindingCard> alertCards(const std::vector<tracing::LiveAlert>& alerts, tracing::Window run)
+{
+    std::vector<FindingCard> cards;
+    for (auto alert = alerts.rbegin(); alert != alerts.rend(); ++alert) {
+        FindingCard card;
+        card.title = text(alert->title);
+        card.text = text(tracing::alertDetail(*alert, run));
+        // The rule's action ends the text: it has a column of its own.
+        const QString separator = QStringLiteral(" · ");
+        const auto action = card.text.lastIndexOf(separator);
+        if (action >= 0) {
+            card.certainty = card.text.mid(action + separator.size());
+            card.text.truncate(action);
+        }
+        card.severity = tracing::Severity::Warning;
+        card.ranks = alert->ranks;
+        card.evidence = alert->window;
+        cards.push_back(std::move(card));
+    }
+    return cards;
+}
+
 OverviewModel overviewModel(const RunAnalysis& analysis)
 {
     OverviewModel model;

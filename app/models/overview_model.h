@@ -70,6 +70,9 @@ struct OverviewModel {
 
 OverviewModel overviewModel(const tracing::RunAnalysis& analysis);
 
+/// What the run's own detectors have seen, newest first. Certainty stands for what was done about it.
+std::vector<FindingCard> alertCards(const std::vector<tracing::LiveAlert>& alerts, tracing::Window run);
+
 /// The same words without a place where a line may break, neither at a space nor at a hyphen.
 QString unbroken(QString words);
 

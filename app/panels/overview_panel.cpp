@@ -19,6 +19,7 @@ namespace {
 constexpr int kMargin = 24;
 constexpr int kNarrowBelow = 1280; // window width under which the big number shrinks (LOOK, section 2)
 constexpr int kRail = 72;
+constexpr std::size_t kFirstAlerts = 2;
 constexpr std::size_t kFirstFindings = 4; // more would push ranks and charts off the page
 
 template <typename Label = QLabel> Label* label(const char* look)
@@ -43,6 +44,14 @@ QWidget* sectionHead(const QString& title, QLabel* hint)
     return head;
 }
 
+void clear(QLayout& rows)
+{
+    while (QLayoutItem* item = rows.takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
 } // namespace
 
 OverviewPanel::OverviewPanel(const Look& look, bool canShow, QWidget* parent)
@@ -59,6 +68,7 @@ OverviewPanel::OverviewPanel(const Look& look, bool canShow, QWidget* parent)
     column->setContentsMargins(kMargin, 16, kMargin, 16);
     column->setSpacing(16);
     column->addWidget(buildTop());
+    column->addWidget(buildAlerts());
 
     findingsHint_ = label("hint");
     findings_ = new QVBoxLayout;
@@ -136,6 +146,25 @@ QWidget* OverviewPanel::buildTop()
     right->addStretch();
     row->addLayout(right, 1);
     return top;
+}
+
+QWidget* OverviewPanel::buildAlerts()
+{
+    alertsBlock_ = new QWidget;
+    auto* column = new QVBoxLayout(alertsBlock_);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(8);
+    alertsHint_ = label("hint");
+    column->addWidget(sectionHead(tr("Alerts"), alertsHint_));
+    alertRows_ = new QVBoxLayout;
+    alertRows_->setSpacing(6);
+    column->addLayout(alertRows_);
+    allAlerts_ = new QPushButton;
+    allAlerts_->setCheckable(true);
+    connect(allAlerts_, &QPushButton::toggled, this, &OverviewPanel::fillAlerts);
+    column->addWidget(allAlerts_, 0, Qt::AlignLeft);
+    alertsBlock_->hide();
+    return alertsBlock_;
 }
 
 QWidget* OverviewPanel::buildRanks()
@@ -251,12 +280,34 @@ void OverviewPanel::fillHeat()
     heat_->setHeat(rankHeat(model_.ranks, static_cast<Leaf>(heatLeaf_->currentData().toInt())));
 }
 
+void OverviewPanel::setAlerts(const std::vector<FindingCard>& alerts)
+{
+    if (alerts == alerts_)
+        return;
+    alerts_ = alerts;
+    fillAlerts();
+}
+
+void OverviewPanel::fillAlerts()
+{
+    clear(*alertRows_);
+    const std::size_t all = alerts_.size();
+    const bool whole = allAlerts_->isChecked() || all <= kFirstAlerts + 1;
+    alertsBlock_->setVisible(all > 0);
+    alertsHint_->setText(
+        tr("%1, newest first · seen while the run went on, by the rules it was started with").arg(all));
+    allAlerts_->setVisible(all > kFirstAlerts + 1);
+    allAlerts_->setText(whole ? tr("Show the newest %1").arg(kFirstAlerts) : tr("Show all %1").arg(all));
+    for (std::size_t i = 0; i < (whole ? all : kFirstAlerts); ++i) {
+        auto* row = new FindingRow(look_, alerts_[i], canShow_);
+        connect(row, &FindingRow::showRequested, this, &OverviewPanel::evidenceRequested);
+        alertRows_->addWidget(row);
+    }
+}
+
 void OverviewPanel::fillFindings()
 {
-    while (QLayoutItem* item = findings_->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    clear(*findings_);
     const std::size_t all = model_.findings.size();
     const bool whole = allFindings_->isChecked() || all <= kFirstFindings + 1;
     allFindings_->setVisible(all > kFirstFindings + 1);

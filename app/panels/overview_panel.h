@@ -26,6 +26,8 @@ public:
     OverviewPanel(const Look& look, bool canShow, QWidget* parent = nullptr);
 
     void setModel(const OverviewModel& model);
+    /// What the run's rules have said until now; none: there is nothing about alerts on the page.
+    void setAlerts(const std::vector<FindingCard>& alerts);
     const OverviewModel& model() const { return model_; }
     /// The whole page, also what is scrolled away.
     QPixmap picture();
@@ -43,9 +45,11 @@ protected:
 
 private:
     QWidget* buildTop();
+    QWidget* buildAlerts();
     QWidget* buildRanks();
     QWidget* buildCharts();
     void fillFindings();
+    void fillAlerts();
     void fillRanks();
     void fillHeat();
 
@@ -62,6 +66,11 @@ private:
     QLabel* gain_;
     StackedBar* strip_;
     QLabel* sumLine_;
+    QWidget* alertsBlock_;
+    QLabel* alertsHint_;
+    QVBoxLayout* alertRows_;
+    QPushButton* allAlerts_;
+    std::vector<FindingCard> alerts_;
     QLabel* findingsHint_;
     QVBoxLayout* findings_;
     QPushButton* allFindings_;

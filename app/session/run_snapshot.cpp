@@ -42,6 +42,7 @@ tracing::Result<RunSnapshot> readSnapshot(tracing::TraceReader& reader)
     take(reader.ranks(), snapshot.ranks, failure);
     take(reader.lanes(), snapshot.lanes, failure);
     take(reader.losses(), snapshot.losses, failure);
+    take(reader.alerts(), snapshot.alerts, failure);
     take(reader.provenance(), snapshot.provenance, failure);
     take(reader.window(), snapshot.window, failure);
     if (failure)

@@ -20,6 +20,7 @@ struct RunSnapshot {
     std::vector<tracing::RankInfo> ranks;
     std::vector<tracing::Lane> lanes;
     std::vector<tracing::Loss> losses;
+    std::vector<tracing::LiveAlert> alerts; ///< as they were raised
     std::map<std::string, std::string> provenance;
     tracing::Window window; ///< first begin to last end; while recording its end is the head
 

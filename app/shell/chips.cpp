@@ -51,6 +51,10 @@ QVector<Chip> runChips(
     const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress, std::int64_t behindNs)
 {
     QVector<Chip> chips{ ranksChip(run) };
+    if (!run.alerts.empty()) {
+        chips.push_back({ text(tracing::plural(std::ssize(run.alerts), "alert")),
+            QStringLiteral("Newest: %1. The overview lists them").arg(text(run.alerts.back().title)) });
+    }
     if (analysis && analysis->counted)
         chips.push_back(stepsChip(*analysis));
     chips.push_back({ text(tracing::timeText(run.window.durationNs())), "First begin to last end in the file" });

@@ -9,7 +9,7 @@
 
 namespace rankscope::app {
 
-/// The run's facts for the header: ranks, steps counted, duration, source, clock error, and how live it is.
+/// The run's facts for the header: ranks, alerts, steps counted, duration, source, clock error, and how live it is.
 /// `analysis` may be null.
 QVector<Chip> runChips(
     const RunSnapshot& run, const tracing::RunAnalysis* analysis, RunSession::Progress progress, std::int64_t behindNs);

@@ -20,7 +20,16 @@ OverviewPage::OverviewPage(RunSession& session, AnalysisFeed& feed, const Look& 
     addWidget(error_);
     connect(&feed_, &AnalysisFeed::changed, this, &OverviewPage::update);
     connect(&session_, &RunSession::stateChanged, this, &OverviewPage::update);
+    connect(&session_, &RunSession::stateChanged, this, &OverviewPage::updateAlerts);
+    connect(&session_, &RunSession::snapshotChanged, this, &OverviewPage::updateAlerts);
     update();
+}
+
+/// Alerts come with every look at the file, analyses more seldom.
+void OverviewPage::updateAlerts()
+{
+    const auto run = session_.snapshot();
+    panel_->setAlerts(run ? alertCards(run->alerts, run->window) : std::vector<FindingCard>());
 }
 
 void OverviewPage::update()

@@ -22,6 +22,7 @@ public:
 
 private:
     void update();
+    void updateAlerts();
 
     RunSession& session_;
     AnalysisFeed& feed_;

@@ -168,5 +168,21 @@ TEST_F(OverviewModelTest, RanksThatShareCoresSaySoAndCountWhatTheCoresCanDo)
         << sumLine.toStdString();
 }
 
+TEST(AlertCards, StandNewestFirstWithTimeAndAction)
+{
+    const tracing::Window run{ 1'000'000'000, 9'000'000'000 };
+    const auto cards = alertCards(
+        { { "dropped: 3 records", "threshold 0, is 3; for ann; mark", {}, run },
+            { "hang: rank 1 is stopped", "threshold 2, is 2.1; restart", { 1 }, { 3'000'000'000, 5'400'000'000 } } },
+        run);
+    ASSERT_EQ(cards.size(), 2U);
+    EXPECT_EQ(cards[0].title, "hang: rank 1 is stopped");
+    EXPECT_EQ(cards[0].text, "at 4.40 s · threshold 2, is 2.1");
+    EXPECT_EQ(cards[0].certainty, "restart");
+    EXPECT_EQ(cards[0].ranks, std::vector<std::int32_t>{ 1 });
+    EXPECT_EQ(cards[0].evidence, (tracing::Window{ 3'000'000'000, 5'400'000'000 }));
+    EXPECT_EQ(cards[1].text, "at 8.00 s · threshold 0, is 3 · for ann");
+}
+
 } // namespace
 } // namespace rankscope::app

@@ -49,6 +49,15 @@ TEST(Chips, SayHowLiveTheRunIs)
     EXPECT_EQ(runChips(twoRanks(), nullptr, RunSession::Progress::Stalled, 0).back().text, "not finished");
 }
 
+TEST(Chips, CountAlertsOnEveryPageAndNameTheNewest)
+{
+    RunSnapshot run = twoRanks();
+    run.alerts = { { "dropped: 3 records", "mark", {}, {} }, { "hang: rank 1 is stopped", "restart", { 1 }, {} } };
+    const auto chips = runChips(run, nullptr, RunSession::Progress::Live, 0);
+    EXPECT_EQ(chips[1].text, "2 alerts");
+    EXPECT_EQ(chips[1].tip, "Newest: hang: rank 1 is stopped. The overview lists them");
+}
+
 TEST(Chips, SayThatRanksAreMissing)
 {
     RunSnapshot run = twoRanks();

@@ -4,6 +4,7 @@
 #include "app/panels/ledger_panel.h"
 #include "app/panels/losses_panel.h"
 #include "app/panels/welcome_panel.h"
+#include "app/panels/widgets/finding_row.h"
 #include "app/shell/header_bar.h"
 #include "app/shell/help_dialog.h"
 #include "app/shell/ledger_page.h"
@@ -169,6 +170,34 @@ TEST_F(MainWindowTest, RankAndFindingLeadToTheirPlaceOnTheTimeline)
     EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 160e6, 3e6);
     EXPECT_EQ(window_.session().selection().kind, Selection::Kind::Area); // its time is counted in the details
     EXPECT_EQ(window_.session().selection().window, card.evidence);
+}
+
+TEST_F(MainWindowTest, ShowsAlertsAsTheyComeAndLeadsToTheirPlace)
+{
+    window_.show();
+    window_.follow(path("live.rsdb"));
+    support::TraceBuilder trace(directory_ / "live.rsdb", 2);
+    for (int step = 1; step <= 3; ++step)
+        addStep(trace, step);
+    const auto rows = [this] {
+        std::vector<FindingRow*> all;
+        for (FindingRow* row : window_.overviewPage().findChildren<FindingRow*>()) {
+            if (row->card().title.startsWith("straggler"))
+                all.push_back(row);
+        }
+        return all;
+    };
+    ASSERT_TRUE(waitFor([&] { return overview().steps.size() == 3; }));
+    EXPECT_TRUE(rows().empty());
+    trace.alert({ "straggler: rank 1 computes 2.00 times as long as its peers",
+        "threshold 0.75, is 0.5, at step 2; for ann; mark", { 1 }, { 100 * kMs, 200 * kMs } });
+    ASSERT_TRUE(waitFor([&] { return rows().size() == 1; }));
+    EXPECT_EQ(rows()[0]->card().text, "at 200 ms · threshold 0.75, is 0.5, at step 2 · for ann");
+    EXPECT_EQ(rows()[0]->card().certainty, "mark");
+    emit rows()[0]->showRequested(rows()[0]->card());
+    EXPECT_EQ(window_.view(), MainWindow::View::Timeline);
+    EXPECT_EQ(window_.timelineView().scene().emphasis.ranks, std::set<std::int32_t>{ 1 });
+    EXPECT_NEAR(static_cast<double>(window_.timelineView().visibleWindow().beginNs), 100e6, 5e6);
 }
 
 TEST_F(MainWindowTest, DetailsStandBesideTheTimelineOnly)
