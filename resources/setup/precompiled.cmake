@@ -15,7 +15,7 @@ function(rs_precompile name kind)
     # std::string (its bug 105329). The sanitizers' builds say so already, for all sources.
     if(NOT "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}" MATCHES "-fsanitize")
         target_compile_options(${name} PRIVATE
-            $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds>)
+            "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
     endif()
     target_precompile_headers(${name} REUSE_FROM precompiled_${kind})
     # Targets that use OpenMP cannot take it, and read the headers themselves.
