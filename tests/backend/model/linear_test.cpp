@@ -79,7 +79,10 @@ std::vector<tracing::Record> recordedProduct(const std::function<void(const trac
 TEST(KernelRunner, AProductInPiecesIsOneKernel)
 {
     const OneThread thread;
-    const auto kernels = recordedProduct([](const tracing::Recorder&) {});
+    // A pause is also when somebody else takes the core just then: not again and again.
+    std::vector<tracing::Record> kernels;
+    for (int attempt = 0; attempt < 50 && kernels.size() != 1; ++attempt)
+        kernels = recordedProduct([](const tracing::Recorder&) {});
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_EQ(kernels[0].kernel.flop, 2.0 * 512 * 256 * 128);
     EXPECT_EQ(kernels[0].kernel.work, 512U);
