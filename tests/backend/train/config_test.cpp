@@ -1,10 +1,11 @@
 #include "backend/train/config.h"
 #include "backend/train/config_keys.h"
 
+#include "tests/support/temporary_directory.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace rankscope::backend {
@@ -13,10 +14,8 @@ namespace {
 
 std::string writeToml(const std::string& text)
 {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string path = testing::TempDir() + "config_" + test->name() + ".toml";
-    std::ofstream(path) << text;
-    return path;
+    static const support::TemporaryDirectory kFolder;
+    return kFolder.write("config.toml", text).string();
 }
 
 std::string refusal(const std::vector<std::string>& overrides)
@@ -57,7 +56,7 @@ TEST(Config, APathInTheFileIsRelativeToIt)
     const std::string path = writeToml("[data]\npath = \"texts/a.txt\"\n");
     const auto config = loadConfig(path, {});
     ASSERT_TRUE(config);
-    EXPECT_EQ(config->data.path, (std::filesystem::path(testing::TempDir()) / "texts/a.txt").lexically_normal());
+    EXPECT_EQ(config->data.path, (std::filesystem::path(path).parent_path() / "texts/a.txt").lexically_normal());
 }
 
 TEST(Config, RefusesUnknownKeysByNamingThoseThatExist)

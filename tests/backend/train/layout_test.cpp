@@ -1,23 +1,28 @@
 #include "backend/train/layout.h"
 
+#include "tests/support/temporary_directory.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
 #include <cstdlib>
-#include <fstream>
 
 namespace rankscope::backend {
 
 namespace {
 
+/// A file of this process's own: the tests run beside each other.
+std::string writeText(const char* name, const char* text)
+{
+    static const support::TemporaryDirectory kFolder;
+    return kFolder.write(name, text).string();
+}
+
 /// A configuration without problems: any readable text will do.
 Config goodConfig()
 {
-    const std::string path = testing::TempDir() + "layout_text.txt";
-    std::ofstream(path) << "some text\n";
     Config config;
-    config.data.path = path;
+    config.data.path = writeText("text.txt", "some text\n");
     return config;
 }
 
@@ -217,8 +222,7 @@ TEST(Layout, NamesWhatIsWrongWithTheDataPath)
     EXPECT_EQ(onlyProblem(config), "data.path = /no/such/text: no such file or folder");
     config.data.path = "";
     EXPECT_EQ(onlyProblem(config), "data.path is not set: name a UTF-8 text file or a folder of them, plain or .gz");
-    config.data.path = testing::TempDir() + "layout_empty.txt";
-    std::ofstream(config.data.path).flush();
+    config.data.path = writeText("empty.txt", "");
     EXPECT_EQ(onlyProblem(config), "data.path = " + config.data.path + ": the file is empty");
 }
 
