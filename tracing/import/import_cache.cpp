@@ -1,13 +1,13 @@
 #include "tracing/import/import_cache.h"
 
 #include "tracing/import/input_files.h"
+#include "tracing/import/partial_file.h"
 #include "tracing/import/rules/import_rules.h"
 #include "tracing/import/trace_format.h"
 #include "tracing/store/trace_reader.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -72,7 +72,7 @@ void removeOlder(const fs::path& folder, const std::string& stem, const fs::path
     }
 }
 
-/// Removes what was not used for longest until the limit is kept, and what imports that were killed left behind.
+/// Removes what was not used for longest until the limit is kept.
 void keepLimit(const fs::path& folder, const fs::path& keep)
 {
     struct Entry {
@@ -83,7 +83,6 @@ void keepLimit(const fs::path& folder, const fs::path& keep)
     std::vector<Entry> entries;
     std::uintmax_t sum = 0;
     std::error_code error;
-    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         std::error_code gone; // another process may tidy up, too
         Entry entry{ it->last_write_time(gone), it->file_size(gone), it->path() };
@@ -92,8 +91,6 @@ void keepLimit(const fs::path& folder, const fs::path& keep)
         if (entry.path.extension() == ".rsdb") {
             sum += entry.bytes;
             entries.push_back(std::move(entry));
-        } else if (entry.path.filename().string().find(".importing") != std::string::npos && entry.used < yesterday) {
-            fs::remove(entry.path, gone);
         }
     }
     std::ranges::sort(entries, {}, &Entry::used);
@@ -185,6 +182,7 @@ Result<CachedRun> importCached(const std::vector<std::string>& inputs, const Imp
         return CachedRun{ path.string(), false, {} };
     }
     fs::remove(path, error);
+    removeLeftovers(folder);
     auto report = importTraces(absolute, path.string(), options);
     if (!report)
         return report.error();

@@ -2,6 +2,7 @@
 
 #include "tracing/import/input_files.h"
 #include "tracing/import/nsight/host_clock.h"
+#include "tracing/import/partial_file.h"
 #include "tracing/import/pipeline_facts.h"
 #include "tracing/import/rank_assignment.h"
 #include "tracing/import/run_assembly.h"
@@ -10,14 +11,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
-
-#include <unistd.h>
 
 namespace rankscope::tracing {
 
@@ -150,21 +148,14 @@ private:
         if (options_.progress && !options_.progress(progress_))
             return Error("import: cancelled");
 
-        const std::string partial = out + "." + std::to_string(getpid()) + ".importing";
-        const auto removePartial = [&] {
-            for (const char* suffix : { "", "-wal", "-shm", "-journal" })
-                std::remove((partial + suffix).c_str());
-        };
-        removePartial();
-        const auto written = writeTo(partial, matches, alignment, name);
-        if (!written) {
-            removePartial();
+        auto partial = PartialFile::create(out);
+        if (!partial)
+            return partial.error();
+        const auto written = writeTo(partial->path(), matches, alignment, name);
+        if (!written)
             return written.error();
-        }
-        if (std::rename(partial.c_str(), out.c_str()) != 0) {
-            removePartial();
-            return Error("write " + out + ": cannot be put in place");
-        }
+        if (Status status = partial->putInPlace(); !status)
+            return status;
         report.ranks = written->ranks;
         report.worldSize = written->worldSize;
         report.events = written->events + written->parts;

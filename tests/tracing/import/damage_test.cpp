@@ -187,6 +187,27 @@ TEST_F(Damage, NestingWithoutEndCostsOneEventAndNoMemory)
     EXPECT_EQ(kernelNames_.back(), "b");
 }
 
+TEST_F(Damage, SixtyFourLevelsAreReadAndOneMoreIsNot)
+{
+    // The event and its arguments are two of them.
+    const auto nested = [](int levels) {
+        const auto count = static_cast<std::size_t>(levels - 2);
+        return R"({"ph":"X","cat":"kernel","name":"of )" + std::to_string(levels)
+            + R"(","pid":0,"tid":7,"ts":15,"dur":1,"args":{"x":)" + std::string(count, '[') + std::string(count, ']')
+            + "}}";
+    };
+    import("[" + nested(64) + "," + nested(65) + "]");
+    EXPECT_EQ(kernelNames_, std::vector<std::string>{ "of 64" });
+    EXPECT_EQ(losses_["broken event"], 1);
+}
+
+TEST_F(Damage, AnEventOfMoreThanEightMiBIsLeftOutAndCounted)
+{
+    import("[" + kernel(std::string(std::size_t{ 9 } << 20, 'x'), "10", "1") + "," + kernel("b", "20", "1") + "]");
+    EXPECT_EQ(kernelNames_, std::vector<std::string>{ "b" });
+    EXPECT_FALSE(losses_.empty());
+}
+
 TEST_F(Damage, TopLevelValuesOfAMillionLevelsCostOnlyThemselves)
 {
     const std::string deep = std::string(1 << 20, '[') + std::string(1 << 20, ']');

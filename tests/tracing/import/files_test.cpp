@@ -3,6 +3,7 @@
 #include "tracing/import/import_cache.h"
 #include "tracing/import/importer.h"
 #include "tracing/import/input_files.h"
+#include "tracing/import/partial_file.h"
 #include "tracing/store/trace_reader.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,13 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace rankscope::tracing {
 
@@ -54,6 +62,31 @@ protected:
     {
         const auto it = std::ranges::find(report.losses, kind, &Loss::kind);
         return it == report.losses.end() ? 0 : it->count;
+    }
+
+    std::vector<std::string> namesIn(const std::string& folder) const
+    {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(path(folder)))
+            names.push_back(entry.path().filename().string());
+        std::ranges::sort(names);
+        return names;
+    }
+    /// An import that is killed as soon as it has written 16 KiB.
+    void importKilled(const std::string& input, const std::string& output) const
+    {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::signal(SIGXFSZ, [](int) { ::kill(::getpid(), SIGKILL); });
+            const rlimit limit{ 16384, 16384 };
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+            static_cast<void>(importTraces({ input }, output));
+            ::_exit(0);
+        }
+        int how = 0;
+        ASSERT_EQ(::waitpid(child, &how, 0), child);
+        ASSERT_TRUE(WIFSIGNALED(how));
+        ASSERT_EQ(WTERMSIG(how), SIGKILL);
     }
 
     support::TemporaryDirectory folder_;
@@ -217,8 +250,6 @@ TEST_F(Files, TheCacheGivesUpWhatWasNotUsedForLongest)
     fs::last_write_time(runs[0], hoursAgo(3));
     fs::last_write_time(runs[1], hoursAgo(2));
     fs::last_write_time(runs[2], hoursAgo(1));
-    const std::string killed = write("cache/rankscope/imports/x.rsdb.77.importing", "half");
-    fs::last_write_time(killed, hoursAgo(30));
     ASSERT_FALSE(importCached({ path("job0/rank0.json") })->imported); // used again
     // Room for the next one and two of those that are there.
     const double gib = 3.5 * static_cast<double>(fs::file_size(runs[0])) / (1u << 30);
@@ -227,7 +258,70 @@ TEST_F(Files, TheCacheGivesUpWhatWasNotUsedForLongest)
     EXPECT_TRUE(fs::exists(runs[0]));
     EXPECT_FALSE(fs::exists(runs[1]));
     EXPECT_TRUE(fs::exists(runs[2]));
-    EXPECT_FALSE(fs::exists(killed));
+}
+
+TEST_F(Files, WhatAKilledImportLeavesGoesWithTheNextIntoThatName)
+{
+    const std::string input = write("job/rank0.json", trace(1000, "0"));
+    fs::create_directories(path("runs"));
+    importKilled(input, path("runs/a.rsdb"));
+    const auto left = namesIn("runs");
+    ASSERT_FALSE(left.empty());
+    for (const std::string& name : left)
+        EXPECT_NE(name.find(".importing"), std::string::npos) << name; // nothing under the final name
+    ASSERT_TRUE(importTraces({ input }, path("runs/other.rsdb")));
+    EXPECT_EQ(namesIn("runs").size(), left.size() + 1); // not its own
+    ASSERT_TRUE(importTraces({ input }, path("runs/a.rsdb")));
+    EXPECT_EQ(namesIn("runs"), (std::vector<std::string>{ "a.rsdb", "other.rsdb" }));
+    importKilled(path("runs/a.rsdb"), path("runs/b.rsdb")); // run files are merged
+    EXPECT_GT(namesIn("runs").size(), 2u);
+    ASSERT_TRUE(importTraces({ path("runs/a.rsdb") }, path("runs/b.rsdb")));
+    EXPECT_EQ(namesIn("runs"), (std::vector<std::string>{ "a.rsdb", "b.rsdb", "other.rsdb" }));
+}
+
+TEST_F(Files, WhatAKilledImportLeavesInTheCacheGoesWithTheNextOfAnyTrace)
+{
+    const support::EnvironmentVariable cache("XDG_CACHE_HOME", path("cache"));
+    fs::create_directories(path("cache/rankscope/imports"));
+    importKilled(write("job/rank0.json", trace(1000, "0")), path("cache/rankscope/imports/job-1-2.rsdb"));
+    ASSERT_FALSE(namesIn("cache/rankscope/imports").empty());
+    ASSERT_TRUE(importCached({ write("other/rank0.json", trace(1000, "0")) }));
+    EXPECT_EQ(namesIn("cache/rankscope/imports").size(), 1u);
+}
+
+TEST_F(Files, AFileThatIsStillBeingWrittenStays)
+{
+    const std::string input = write("job/rank0.json", trace(1000, "0"));
+    std::string path;
+    {
+        const auto partial = PartialFile::create(out());
+        ASSERT_TRUE(partial) << partial.error().message();
+        path = partial->path();
+        std::ofstream(path) << "half";
+        import({ input });
+        EXPECT_EQ(support::readText(path), "half");
+    }
+    EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(Files, AnotherMachinesFileGoesAfterADayUnlessItIsLocked)
+{
+    const std::string partial = write("out.rsdb.00000000-AbCdEf.importing", "half");
+    const std::string lockFile = write("out.rsdb.00000000-AbCdEf.importing-lock", "");
+    const std::string input = write("job/rank0.json", trace(1000, "0"));
+    import({ input });
+    EXPECT_TRUE(fs::exists(partial));
+    const auto dayBefore = fs::file_time_type::clock::now() - std::chrono::hours(25);
+    for (const std::string& file : { partial, lockFile })
+        fs::last_write_time(file, dayBefore);
+    const int lock = ::open(lockFile.c_str(), O_RDWR);
+    ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+    import({ input });
+    EXPECT_TRUE(fs::exists(partial));
+    ::close(lock);
+    import({ input });
+    EXPECT_FALSE(fs::exists(partial));
+    EXPECT_FALSE(fs::exists(lockFile));
 }
 
 } // namespace rankscope::tracing

@@ -1,18 +1,16 @@
 #include "tracing/import/run_file/run_merge.h"
 
 #include "tracing/import/clock_alignment.h"
+#include "tracing/import/partial_file.h"
 #include "tracing/import/rank_assignment.h"
 #include "tracing/import/run_assembly.h"
 #include "tracing/store/tile_builder.h"
 #include "tracing/store/trace_reader.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
-
-#include <unistd.h>
 
 namespace rankscope::tracing {
 
@@ -447,24 +445,21 @@ Result<ImportReport> mergeRuns(const std::vector<std::string>& files, const std:
     RunMerge merge(files, options);
     if (Status status = merge.read(); !status)
         return status.error();
-    const std::string partial = out + "." + std::to_string(getpid()) + ".importing";
-    const auto removePartial = [&] {
-        for (const char* suffix : { "", "-wal", "-shm", "-journal" })
-            std::remove((partial + suffix).c_str());
-    };
-    removePartial();
+    auto partial = PartialFile::create(out);
+    if (!partial)
+        return partial.error();
     const auto written = [&]() -> Status {
-        auto writer = TraceWriter::open(partial, TraceWriter::Mode::CreateNew);
+        auto writer = TraceWriter::open(partial->path(), TraceWriter::Mode::CreateNew);
         if (!writer)
             return writer.error();
         if (Status status = merge.write(name, *writer); !status)
             return status;
         return writer->finish();
     }();
-    if (!written || std::rename(partial.c_str(), out.c_str()) != 0) {
-        removePartial();
-        return written ? Error("write " + out + ": cannot be put in place") : written.error();
-    }
+    if (!written)
+        return written.error();
+    if (Status status = partial->putInPlace(); !status)
+        return status.error();
     ImportReport report;
     report.out = out;
     merge.describe(report);
