@@ -1,6 +1,7 @@
 #include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
 #include "tracing/cli/output_path.h"
+#include "tracing/cli/stop_signals.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/collector/collector.h"
 
@@ -17,21 +18,6 @@
 namespace rankscope::tracing {
 
 namespace {
-
-std::atomic<bool> stopAsked{ false };
-
-extern "C" void askToStop(int) { stopAsked.store(true); }
-
-void installSignals()
-{
-    struct sigaction action { };
-    action.sa_handler = askToStop;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    // A closed terminal or pipe is no reason to lose a recording.
-    std::signal(SIGHUP, SIG_IGN);
-    std::signal(SIGPIPE, SIG_IGN);
-}
 
 /// A waking collector should not push a rank off its core: it waits until one gives its core away, as ranks do that
 /// wait themselves, or for its turn. Its share of the cores stays what it is, so the rings are emptied in time.
@@ -74,7 +60,10 @@ private:
 
 int collectCommand(const CollectArguments& arguments)
 {
-    installSignals();
+    const std::atomic<bool>& stopAsked = stopOnSignals();
+    // A closed terminal or pipe is no reason to lose a recording.
+    std::signal(SIGHUP, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     letRanksFinishTheirTurn();
     if (const Status good = checkOutput("--out", arguments.out); !good) {
         sayError(good.error().message());

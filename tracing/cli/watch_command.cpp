@@ -1,6 +1,7 @@
 #include "tracing/analysis/check/rules.h"
 #include "tracing/analysis/wording.h"
 #include "tracing/cli/commands.h"
+#include "tracing/cli/stop_signals.h"
 #include "tracing/cli/terminal.h"
 #include "tracing/cli/watch/alert_actions.h"
 #include "tracing/cli/watch/live_alarms.h"
@@ -10,30 +11,18 @@
 #include <poll.h>
 
 #include <atomic>
-#include <csignal>
 #include <optional>
 
 namespace rankscope::tracing {
 
 namespace {
 
-std::atomic<bool> stopAsked{ false };
-
-extern "C" void endWatching(int) { stopAsked.store(true); }
-
-void installSignals()
-{
-    struct sigaction action { };
-    action.sa_handler = endWatching;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
 /// A run that somebody else has started, under rules of our own.
 class Watching {
 public:
     Watching(const WatchArguments& arguments, std::vector<diagnosis::DetectorRule> detectors)
-        : arguments_(arguments)
+        : stopAsked_(stopOnSignals())
+        , arguments_(arguments)
         , alarms_(arguments.file, std::move(detectors))
     {
         alarms_.attemptBegins();
@@ -47,7 +36,7 @@ public:
             auto isOver = look();
             if (!isOver)
                 return isOver.error();
-            if (*isOver || stopAsked)
+            if (*isOver || stopAsked_)
                 return alerts_;
             ::poll(nullptr, 0, kBetweenLooksMs);
         }
@@ -77,6 +66,7 @@ private:
         writeOut((arguments_.json ? alertJson(alert) : fmt::format("{} ({})", alert.title, alertText(alert))) + "\n");
     }
 
+    const std::atomic<bool>& stopAsked_;
     const WatchArguments& arguments_;
     LiveAlarms alarms_;
     int alerts_ = 0;
@@ -95,7 +85,6 @@ int watchCommand(const WatchArguments& arguments)
         sayError(fmt::format("rules {}: no [[detector]] in it: nothing to watch for", arguments.rules));
         return kWrongUsage;
     }
-    installSignals();
     const auto alerts = Watching(arguments, rules->detectors).run();
     if (!alerts) {
         sayError(alerts.error().in("watch " + arguments.file).message());
