@@ -55,11 +55,7 @@ public:
     template <typename Body>
     void run(tracing::LocalName name, const kernels::KernelCost& cost, const KernelWork& work, const Body& body)
     {
-        tracing::OpenSpan span = begin(name, cost, work);
-        compute(body);
-        span.end();
-        if (hooks_.betweenKernels)
-            hooks_.betweenKernels();
+        runInPieces(name, cost, work, 1, 1, [&](std::int64_t, std::int64_t) { body(); });
     }
 
     /// A kernel that may be stopped after each `atOnce` of its `count` rows, so that an exchange moves on; body(first,
