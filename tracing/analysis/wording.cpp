@@ -64,10 +64,14 @@ std::string rangeText(std::int64_t lowNs, std::int64_t highNs)
     return (sameUnit ? low.substr(0, unit) : low) + " to " + high;
 }
 
+std::string alertTimeText(const LiveAlert& alert, Window run)
+{
+    return timeText(std::max<std::int64_t>(0, alert.window.endNs - run.beginNs));
+}
+
 std::string alertDetail(const LiveAlert& alert, Window run)
 {
-    std::string text
-        = "at " + timeText(std::max<std::int64_t>(0, alert.window.endNs - run.beginNs)) + "; " + alert.text;
+    std::string text = "at " + alertTimeText(alert, run) + "; " + alert.text;
     for (std::size_t at = 0; (at = text.find("; ", at)) != std::string::npos;)
         text.replace(at, 2, " · ");
     return text;

@@ -13,6 +13,7 @@ namespace rankscope::tracing {
 std::string shareText(double share); ///< 0.683: "68.3 %"; under 0.05 % but not 0: "< 0.1 %"
 std::string timeText(std::int64_t ns); ///< three digits and a unit: "1.01 s", "12.2 ms", "4.31 µs", "830 ns"
 std::string rangeText(std::int64_t lowNs, std::int64_t highNs); ///< "99.3 to 99.4 ms", "950 ms to 1.01 s"
+std::string alertTimeText(const LiveAlert& alert, Window run); ///< when it was raised, counted from the run's begin
 /// When it was raised, counted from the run's begin, and what its rule says: "at 1.24 s · threshold 0.75, is 0.5, at
 /// step 8 · for ann · mark".
 std::string alertDetail(const LiveAlert& alert, Window run);

@@ -101,10 +101,7 @@ struct JsonRows {
     {
         return { [this](const Values& columns) {
                     json.beginObject().member("schema", 1);
-                    json.key("columns").beginArray();
-                    for (const std::string& column : columns)
-                        json.value(column);
-                    json.endArray();
+                    json.list("columns", columns);
                     json.key("rows").beginArray();
                 },
             [this](const Values& values, const Types& types) {

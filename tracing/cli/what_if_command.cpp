@@ -26,10 +26,7 @@ std::string asJson(const WhatIf& result)
     json.member("predicted_step_ns", result.predictedStepNs);
     json.member("low_ns", result.lowNs);
     json.member("high_ns", result.highNs);
-    json.key("changes").beginArray();
-    for (const std::string& change : result.changes)
-        json.value(change);
-    json.endArray();
+    json.list("changes", result.changes);
     json.endObject();
     return json.text();
 }
@@ -87,10 +84,7 @@ std::string asJson(const PublishedSlowdown& result)
     json.member("discrepancy", result.discrepancy());
     json.member("m_w", result.worst.removedShare);
     json.member("m_s", result.lastStage.removedShare);
-    json.key("worst_ranks").beginArray();
-    for (const std::int32_t rank : result.worstRanks)
-        json.value(rank);
-    json.endArray();
+    json.list("worst_ranks", result.worstRanks);
     addExplained(json, "worst_workers", result.worst);
     addExplained(json, "last_stage", result.lastStage);
     addParts(json, "by_dp", result.byReplica);

@@ -40,6 +40,13 @@ public:
     {
         return key(name).value(content);
     }
+    template <typename Range> JsonWriter& list(std::string_view name, const Range& items)
+    {
+        key(name).beginArray();
+        for (const auto& item : items)
+            value(item);
+        return endArray();
+    }
 
     std::string text() const; ///< of the finished document, with a newline at its end
     std::string take(); ///< what was written since the last call, for documents that do not fit in memory

@@ -63,10 +63,7 @@ void writeLeaf(JsonWriter& json, const RunLedger& run, const ledger::LedgerRow& 
     json.member("high_ns", row.high);
     if (by.leaf) {
         json.member("culprit", row.culprit);
-        json.key("culprits").beginArray();
-        for (const std::int32_t culprit : row.culprits)
-            json.value(culprit);
-        json.endArray();
+        json.list("culprits", row.culprits);
         json.key("cause");
         row.cause.empty() ? json.null() : json.value(row.cause);
     }
