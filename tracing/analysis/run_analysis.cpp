@@ -251,6 +251,8 @@ Result<LedgerRun> analyseRanks(TraceReader& reader, const AnalysisOptions& optio
     run.savings = ledger->summary.savings;
     if (!options.window && run.counted == ledger->summary.counted)
         run.pop = ledger->summary.pop;
+    run.path = pathShares(
+        ledger->source, ledger->result, run.steps.empty() ? std::vector<Window>{ run.window } : stretchesOf(run.steps));
     run.savingSteps = ledger->summary.countedSteps;
     return ledger;
 }

@@ -7,6 +7,7 @@
 #include "tracing/analysis/kernel_table.h"
 #include "tracing/analysis/lateness.h"
 #include "tracing/analysis/ledger_lane.h"
+#include "tracing/analysis/path_shares.h"
 #include "tracing/analysis/run_ledger.h"
 #include "tracing/analysis/step_series.h"
 #include "tracing/analysis/time_split.h"
@@ -56,6 +57,7 @@ struct RunAnalysis {
     std::vector<CheckpointTrouble> checkpointTroubles; ///< checkpoints that could not be written or read
     std::vector<Saving> savings; ///< of the steps that count when nobody asks for others
     std::optional<PopTimes> pop; ///< of the same steps
+    std::vector<PathShare> path; ///< critical path of the counted time, most first
     std::int64_t savingSteps = 0; ///< steps that the savings are spread over; 0: the run has none
     std::vector<CollectiveRow> collectives;
     std::vector<KernelRow> kernels;

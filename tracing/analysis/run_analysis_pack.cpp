@@ -38,6 +38,13 @@ constexpr auto kLate = [](auto& pack, auto& late) {
     pack.sentence(late.hostRange);
 };
 
+constexpr auto kPathShare = [](auto& pack, auto& share) {
+    put(pack, share.rank);
+    put(pack, share.label);
+    put(pack, share.dimension);
+    put(pack, share.ns);
+};
+
 constexpr auto kCollective = [](auto& pack, auto& row) {
     for (auto* number : { &row.count, &row.bytes, &row.waitNs, &row.transferNs, &row.unsplitNs, &row.wireNs,
              &row.lateCount, &row.waitForLateNs })
@@ -67,6 +74,7 @@ template <typename Pack, typename Run> void putFigures(Pack& pack, Run& run)
     putAll(pack, run.late, kLate);
     putAll(pack, run.savings, kSaving);
     putPop(pack, run.pop);
+    putAll(pack, run.path, kPathShare);
     put(pack, run.savingSteps);
     putAll(pack, run.collectives, kCollective);
     putAll(pack, run.kernels, kKernel);
@@ -103,6 +111,7 @@ bool unpackFigures(std::string_view text, RunAnalysis& run)
     run.late = std::move(read.late);
     run.savings = std::move(read.savings);
     run.pop = read.pop;
+    run.path = std::move(read.path);
     run.savingSteps = read.savingSteps;
     run.collectives = std::move(read.collectives);
     run.kernels = std::move(read.kernels);

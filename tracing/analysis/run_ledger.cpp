@@ -216,14 +216,7 @@ std::vector<Window> countedStretches(const RunFacts& facts)
 {
     const std::vector<StepSpan> all = tiledSteps(facts.steps);
     const auto range = countedSteps(all, facts.run);
-    std::vector<Window> stretches;
-    for (const StepSpan& step : range ? stepsIn(all, *range) : std::vector<StepSpan>()) {
-        if (!stretches.empty() && stretches.back().endNs == step.window.beginNs)
-            stretches.back().endNs = step.window.endNs;
-        else
-            stretches.push_back(step.window);
-    }
-    return stretches;
+    return range ? stretchesOf(stepsIn(all, *range)) : std::vector<Window>();
 }
 
 std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)

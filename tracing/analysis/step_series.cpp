@@ -70,6 +70,18 @@ std::vector<StepSpan> stepsIn(std::span<const StepSpan> steps, StepRange range)
     return inside;
 }
 
+std::vector<Window> stretchesOf(std::span<const StepSpan> steps)
+{
+    std::vector<Window> stretches;
+    for (const StepSpan& step : steps) {
+        if (!stretches.empty() && stretches.back().endNs == step.window.beginNs)
+            stretches.back().endNs = step.window.endNs;
+        else
+            stretches.push_back(step.window);
+    }
+    return stretches;
+}
+
 Result<std::vector<StepSpan>> stepsAskedFor(std::span<const StepSpan> steps, StepRange range)
 {
     auto inside = stepsIn(steps, range);

@@ -36,6 +36,8 @@ std::optional<StepRange> countedSteps(std::span<const StepSpan> steps, const Run
 std::vector<StepSpan> stepsIn(std::span<const StepSpan> steps, StepRange range);
 /// The steps of the range; an error that names those there are, where it holds none.
 Result<std::vector<StepSpan>> stepsAskedFor(std::span<const StepSpan> steps, StepRange range);
+/// Their time; steps that follow each other are one stretch.
+std::vector<Window> stretchesOf(std::span<const StepSpan> steps);
 /// Which steps are counted: "40 steps (1-40)", "39 of 40 steps (2-40)".
 std::string stepsText(std::span<const StepSpan> counted, std::span<const StepSpan> all);
 

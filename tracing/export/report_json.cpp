@@ -2,6 +2,7 @@
 
 #include "tracing/export/json_writer.h"
 #include "tracing/export/leaves.h"
+#include "tracing/export/path_report.h"
 #include "tracing/export/pop_report.h"
 
 namespace rankscope::tracing {
@@ -126,10 +127,8 @@ void writeAlerts(JsonWriter& json, const RunAnalysis& run)
 {
     json.key("alerts").beginArray();
     for (const LiveAlert& alert : run.facts.alerts) {
-        json.beginObject().member("title", alert.title).member("text", alert.text).key("ranks").beginArray();
-        for (const std::int32_t rank : alert.ranks)
-            json.value(rank);
-        json.endArray().member("begin_ns", alert.window.beginNs).member("end_ns", alert.window.endNs).endObject();
+        json.beginObject().member("title", alert.title).member("text", alert.text).list("ranks", alert.ranks);
+        json.member("begin_ns", alert.window.beginNs).member("end_ns", alert.window.endNs).endObject();
     }
     json.endArray();
 }
@@ -142,10 +141,7 @@ void writeFindings(JsonWriter& json, const RunAnalysis& run)
         json.member("severity", toString(finding.severity));
         json.member("title", finding.title);
         json.member("text", finding.text);
-        json.key("ranks").beginArray();
-        for (const std::int32_t rank : finding.ranks)
-            json.value(rank);
-        json.endArray();
+        json.list("ranks", finding.ranks);
         json.member("begin_ns", finding.evidence.beginNs);
         json.member("end_ns", finding.evidence.endNs);
         json.member("cost_share", finding.costShare);
@@ -169,6 +165,7 @@ std::string reportJson(const RunAnalysis& run)
     writeRun(json, run);
     writeRanks(json, run);
     writePop(json, run.pop);
+    writePath(json, run);
     writeCollectives(json, run);
     writeKernels(json, run);
     writeAlerts(json, run);

@@ -2,6 +2,7 @@
 
 #include "tracing/analysis/wording.h"
 #include "tracing/export/leaves.h"
+#include "tracing/export/path_report.h"
 #include "tracing/export/pop_report.h"
 #include "tracing/export/text_table.h"
 
@@ -295,8 +296,8 @@ std::vector<std::string> briefAlerts(const RunAnalysis& run)
     const auto& alerts = run.facts.alerts;
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < std::min(kShown, alerts.size()); ++i) {
-        const auto after = std::max<std::int64_t>(0, alerts[i].window.endNs - run.facts.window.beginNs);
-        const std::string line = fmt::format("alert at {}: {}", timeText(after), alerts[i].title);
+        const std::string line
+            = fmt::format("alert at {}: {}", alertTimeText(alerts[i], run.facts.window), alerts[i].title);
         const std::string whole = fitting(line, "; ", kBriefColumns);
         lines.push_back(whole.empty() ? line : whole);
     }
@@ -330,8 +331,8 @@ std::string runLine(const RunAnalysis& run)
 std::string reportText(const RunAnalysis& run)
 {
     std::string text = runLine(run) + "\n\n" + headlineText(run);
-    for (const std::string& section : { rankTable(run), popText(run.pop), stepText(run), collectiveTableText(run),
-             kernelTableText(run), alertLines(run), findingLines(run) }) {
+    for (const std::string& section : { rankTable(run), popText(run.pop), pathText(run), stepText(run),
+             collectiveTableText(run), kernelTableText(run), alertLines(run), findingLines(run) }) {
         if (!section.empty())
             text += "\n" + section;
     }

@@ -256,6 +256,45 @@ TEST_F(RunLedgerOfAFile, AReportAskedForAgainHasTheSameFigures)
     EXPECT_FALSE(reader->kept("report", version, "run"));
 }
 
+TEST_F(RunLedgerOfAFile, TheCriticalPathFollowsTheLateRankAndSumsToTheSteps)
+{
+    auto reader = TraceReader::open(twoSteps());
+    // Back from 200 ms on rank 0: 10 ms after the last operation, 10 ms of transfer; its wait leads to rank 1, which
+    // computed for 80 ms, launched for 10 ms, and before that transferred for 10 ms and computed for 80 ms.
+    const auto both = analyse(*reader);
+    ASSERT_TRUE(both);
+    const std::vector<PathShare> expected{ { 1, SpanClass::Compute, Dimension::None, 160 * kMs },
+        { 0, SpanClass::Unattributed, Dimension::None, 10 * kMs },
+        { 0, SpanClass::Transfer, Dimension::Data, 10 * kMs }, { 1, SpanClass::Transfer, Dimension::Data, 10 * kMs },
+        { 1, SpanClass::Host, Dimension::None, 10 * kMs } };
+    EXPECT_EQ(both->path, expected);
+    EXPECT_EQ(analyse(*reader)->path, expected); // as it is kept
+    const auto second = analyse(*reader, { .steps = StepRange{ 1, 1 } });
+    ASSERT_TRUE(second);
+    const std::vector<PathShare> ofSecond{ { 1, SpanClass::Compute, Dimension::None, 80 * kMs },
+        { 0, SpanClass::Unattributed, Dimension::None, 10 * kMs },
+        { 0, SpanClass::Transfer, Dimension::Data, 10 * kMs } };
+    EXPECT_EQ(second->path, ofSecond);
+}
+
+TEST_F(RunLedgerOfAFile, TimeWithoutACoreStandsApartOnTheCriticalPath)
+{
+    const auto file = directory_ / "run.rsdb";
+    support::TraceBuilder trace(file, 2);
+    trace.kernel(0, { 0, 40 * kMs }, "matmul", { .cpuNs = 40 * kMs });
+    trace.kernel(1, { 0, 80 * kMs }, "matmul", { .cpuNs = 50 * kMs });
+    trace.collective(
+        CollectiveOp::AllReduce, Dimension::Tensor, 1'000, { { 40 * kMs, 90 * kMs }, { 80 * kMs, 90 * kMs } });
+    trace.finish();
+    auto reader = TraceReader::open(file.string());
+    const auto run = analyse(*reader);
+    ASSERT_TRUE(run);
+    const std::vector<PathShare> expected{ { 1, SpanClass::Compute, Dimension::None, 50 * kMs },
+        { 1, SpanClass::Descheduled, Dimension::None, 30 * kMs },
+        { 0, SpanClass::Transfer, Dimension::Tensor, 10 * kMs } };
+    EXPECT_EQ(run->path, expected);
+}
+
 TEST_F(RunLedgerOfAFile, ADamagedSavedReportIsCountedAnew)
 {
     auto reader = TraceReader::open(twoSteps(1e9));

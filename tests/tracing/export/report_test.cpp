@@ -56,6 +56,37 @@ TEST(ReportJson, HasTheKeysThatScriptsRelyOn)
         EXPECT_TRUE(document["findings"][0].HasMember(key)) << key;
 }
 
+TEST(ReportJson, NamesWhatTheStepsRestOn)
+{
+    RunAnalysis run = sampleRun();
+    run.path
+        = { { 1, SpanClass::Compute, Dimension::None, 750 }, { 0, SpanClass::Transfer, Dimension::Pipeline, 250 } };
+    const auto document = parsed(reportJson(run));
+    ASSERT_EQ(document["critical_path"].Size(), 2U);
+    const auto& compute = document["critical_path"][0];
+    EXPECT_EQ(compute["rank"].GetInt(), 1);
+    EXPECT_STREQ(compute["label"].GetString(), "compute");
+    EXPECT_TRUE(compute["dimension"].IsNull());
+    EXPECT_EQ(compute["ns"].GetInt64(), 750);
+    EXPECT_DOUBLE_EQ(compute["share"].GetDouble(), 0.75);
+    EXPECT_STREQ(document["critical_path"][1]["dimension"].GetString(), "pp");
+}
+
+TEST(ReportText, TheCriticalPathHasALineForEachKindOfTime)
+{
+    RunAnalysis run = sampleRun();
+    // Ten steps: 60 ms of compute a step, of it 40 ms on rank 1, 30 ms of transfers, 10 ms of the host.
+    constexpr std::int64_t kMs = 1'000'000;
+    run.path = { { 1, SpanClass::Compute, Dimension::None, 400 * kMs },
+        { 0, SpanClass::Transfer, Dimension::Pipeline, 300 * kMs },
+        { 0, SpanClass::Compute, Dimension::None, 200 * kMs }, { 1, SpanClass::Host, Dimension::None, 100 * kMs } };
+    const std::string text = reportText(run);
+    EXPECT_TRUE(contains(text, "Critical path: what the 100 ms of a step rest on")) << text;
+    EXPECT_TRUE(contains(text, "compute      60.0 %      60.0 ms  rank 1 40.0 %, rank 0 20.0 %\n")) << text;
+    EXPECT_TRUE(contains(text, "transfer pp  30.0 %      30.0 ms  rank 0 30.0 %\n")) << text;
+    EXPECT_TRUE(contains(text, "host         10.0 %      10.0 ms  rank 1 10.0 %\n")) << text;
+}
+
 TEST(ReportJson, SplitOfEachRankSumsToItsWindow)
 {
     const auto document = parsed(reportJson(sampleRun()));
