@@ -54,18 +54,18 @@ Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult&
             times_[r][static_cast<std::size_t>(segment.label)] += segment.end - segment.begin;
         operations += input.ranks[r].compute.size() + input.ranks[r].parts.size() + input.ranks[r].copies.size();
     }
-    canReplay_ = operations > 0 && operations <= kMostOperations;
+    if (operations > 0 && operations <= ledger::ReplayGraph::kMostOps)
+        graph_.emplace(input, recorded);
     // Without a change a replay gives the recorded times: where they are known it need not run.
     for (const Window& stretch : counted_)
         baselineNs_ += stretch.durationNs();
-    if (canReplay_ && counted_.empty())
+    if (canReplay() && counted_.empty())
         baselineNs_ = of({}).predictedNs;
 }
 
 Prediction Remedies::of(const ReplayChange& change) const
 {
-    const ledger::ReplayResult result = ledger::replay(input_, recorded_, change);
-    const std::int64_t ns = replayedNs(input_, recorded_, change, result, counted_);
+    const std::int64_t ns = replayedNs(*graph_, change, ledger::replay(*graph_, change), counted_);
     return { baselineNs_, ns, ns, ns };
 }
 
@@ -87,7 +87,7 @@ std::optional<Prediction> Remedies::withoutCause(std::int32_t culprit, std::stri
     const auto own = std::ranges::find(input_.ranks, culprit, &ledger::RankInput::rank);
     const std::optional<Label> label = labelOfCause(cause);
     const bool curable = label && *label != Label::Copy && *label != Label::Planned && *label != Label::Descheduled;
-    if (!canReplay_ || !curable || own == input_.ranks.end())
+    if (!canReplay() || !curable || own == input_.ranks.end())
         return std::nullopt;
     const auto rank = static_cast<std::size_t>(own - input_.ranks.begin());
     const std::vector<std::size_t> peers = peersOf(rank);
@@ -193,7 +193,7 @@ std::optional<std::array<ReplayChange, 3>> Remedies::likePeers(std::int32_t rank
 
 std::optional<Prediction> Remedies::withoutGaps(Label label) const
 {
-    if (!canReplay_)
+    if (!canReplay())
         return std::nullopt;
     ReplayChange change;
     for (const ledger::RankInput& rank : input_.ranks)
@@ -203,7 +203,7 @@ std::optional<Prediction> Remedies::withoutGaps(Label label) const
 
 std::optional<Prediction> Remedies::withTransfer(Dimension dimension, ledger::Ratio kept) const
 {
-    if (!canReplay_)
+    if (!canReplay())
         return std::nullopt;
     ReplayChange change;
     change.transferOfDimension[dimension] = kept;
@@ -212,7 +212,7 @@ std::optional<Prediction> Remedies::withTransfer(Dimension dimension, ledger::Ra
 
 std::optional<Prediction> Remedies::withoutTransfers() const
 {
-    if (!canReplay_)
+    if (!canReplay())
         return std::nullopt;
     ReplayChange change;
     for (const ledger::RankInput& rank : input_.ranks)
@@ -222,7 +222,7 @@ std::optional<Prediction> Remedies::withoutTransfers() const
 
 std::optional<Prediction> Remedies::withCores() const
 {
-    if (!canReplay_)
+    if (!canReplay())
         return std::nullopt;
     ReplayChange change;
     change.onCpu = true;

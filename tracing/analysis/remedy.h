@@ -33,9 +33,8 @@ public:
     /// last end of any operation.
     Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded, std::vector<Window> counted = {});
 
-    /// Beyond this many operations nothing is replayed: a replay would need gigabytes.
-    static constexpr std::size_t kMostOperations = 2'000'000;
-    bool canReplay() const { return canReplay_; }
+    /// Whether the run holds any operation, and not more than a graph can have.
+    bool canReplay() const { return graph_.has_value(); }
 
     Prediction of(const ledger::ReplayChange& change) const;
 
@@ -70,7 +69,7 @@ private:
     const ledger::LedgerInput& input_;
     const ledger::LedgerResult& recorded_;
     std::vector<Window> counted_;
-    bool canReplay_ = false;
+    std::optional<ledger::ReplayGraph> graph_;
     std::vector<std::array<std::int64_t, ledger::kLabelCount>> times_; ///< by rank index and label
     std::int64_t baselineNs_ = 0;
 };

@@ -13,10 +13,9 @@ using ledger::Ns;
 
 class Clock {
 public:
-    Clock(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded, const ledger::ReplayChange& change,
-        const ledger::ReplayResult& replayed)
-        : input_(input)
-        , recorded_(recorded)
+    Clock(const ledger::ReplayGraph& graph, const ledger::ReplayChange& change, const ledger::ReplayResult& replayed)
+        : input_(graph.input())
+        , recorded_(graph.recorded())
         , change_(change)
         , replayed_(replayed)
     {
@@ -51,16 +50,15 @@ private:
         const ledger::RankInput& rank = input_.ranks[r];
         const Ns origin = rank.stretches.empty() ? 0 : rank.stretches.front().begin;
         Place place{ std::min(origin, instant), std::min(origin, instant) };
-        look(rank.compute, replayed_.compute[r], instant, place);
-        look(rank.parts, replayed_.parts[r], instant, place);
-        look(rank.copies, replayed_.copies[r], instant, place);
+        look(rank.compute, replayed_.compute(r), instant, place);
+        look(rank.parts, replayed_.parts(r), instant, place);
+        look(rank.copies, replayed_.copies(r), instant, place);
         return place.isInside ? place.newEnd
                               : place.newEnd + instant - place.recordedEnd - takenAway(r, place.recordedEnd, instant);
     }
 
     template <typename Op>
-    static void look(
-        const std::vector<Op>& ops, const std::vector<ledger::ReplayedOp>& replayed, Ns instant, Place& place)
+    static void look(const std::vector<Op>& ops, std::span<const ledger::ReplayedOp> replayed, Ns instant, Place& place)
     {
         for (std::size_t i = 0; i < ops.size(); ++i) {
             const auto& [begin, end] = replayed[i];
@@ -108,12 +106,12 @@ private:
 
 } // namespace
 
-std::int64_t replayedNs(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded,
-    const ledger::ReplayChange& change, const ledger::ReplayResult& replayed, std::span<const Window> stretches)
+std::int64_t replayedNs(const ledger::ReplayGraph& graph, const ledger::ReplayChange& change,
+    const ledger::ReplayResult& replayed, std::span<const Window> stretches)
 {
-    if (stretches.empty() || input.ranks.empty())
+    if (stretches.empty() || graph.places().empty())
         return replayed.end - replayed.begin;
-    const Clock clock(input, recorded, change, replayed);
+    const Clock clock(graph, change, replayed);
     std::int64_t sum = 0;
     for (const Window& stretch : stretches) {
         const bool isLast = &stretch == &stretches.back();

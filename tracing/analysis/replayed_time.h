@@ -12,7 +12,7 @@ namespace rankscope::tracing {
 /// comes to a stretch's begin until the first comes to its end, at the run's end until the last does. A rank comes to
 /// an instant when what it did before is done and what the change leaves of the gap until then is over. Without a
 /// change the sum of their lengths. No stretches: from the first begin to the last end of any operation.
-std::int64_t replayedNs(const ledger::LedgerInput& input, const ledger::LedgerResult& recorded,
-    const ledger::ReplayChange& change, const ledger::ReplayResult& replayed, std::span<const Window> stretches);
+std::int64_t replayedNs(const ledger::ReplayGraph& graph, const ledger::ReplayChange& change,
+    const ledger::ReplayResult& replayed, std::span<const Window> stretches);
 
 } // namespace rankscope::tracing

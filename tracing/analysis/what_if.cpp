@@ -403,7 +403,7 @@ Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<con
     if (!remedies.canReplay())
         return Error(
             fmt::format("replay: the run holds nothing to replay, or more than {} operations; choose fewer ranks",
-                Remedies::kMostOperations));
+                ledger::ReplayGraph::kMostOps));
     const auto plans = std::ranges::count_if(changes, isPlan);
     if (plans > 0 && plans != std::ssize(changes))
         return Error(

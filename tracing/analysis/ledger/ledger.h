@@ -10,6 +10,6 @@ namespace rankscope::tracing::ledger {
 LedgerResult computeLedger(const LedgerInput& input);
 
 /// Bumped whenever the same input may give another result: results are kept in the file under it.
-inline constexpr int kLedgerVersion = 6;
+inline constexpr int kLedgerVersion = 7;
 
 } // namespace rankscope::tracing::ledger

@@ -1,9 +1,13 @@
 #pragma once
 
 #include "tracing/analysis/ledger/ledger_result.h"
+#include "tracing/analysis/ledger/replay_graph.h"
 
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace rankscope::tracing::ledger {
 
@@ -50,14 +54,26 @@ struct ReplayedOp {
 struct ReplayResult {
     Ns begin = 0;
     Ns end = 0; ///< last end of any operation
-    std::vector<std::vector<ReplayedOp>> compute, parts, copies; ///< by rank index, as the input's
-    std::vector<std::vector<Ns>> waits; ///< new wait of every part
+    std::vector<ReplayedOp> ops; ///< as the graph numbers them
+    std::vector<ReplayGraph::Place> places; ///< of the ranks in ops
+    std::vector<std::vector<Ns>> waits; ///< new wait of every part, by rank index
+
+    // As the input's of a rank.
+    std::span<const ReplayedOp> compute(std::size_t r) const { return between(places[r].compute, places[r].copies); }
+    std::span<const ReplayedOp> copies(std::size_t r) const { return between(places[r].copies, places[r].parts); }
+    std::span<const ReplayedOp> parts(std::size_t r) const { return between(places[r].parts, places[r].end); }
+
+private:
+    std::span<const ReplayedOp> between(ReplayGraph::Op first, ReplayGraph::Op behind) const
+    {
+        return std::span(ops).subspan(first, behind - first);
+    }
 };
 
-/// Replays the recorded run as a graph: an operation begins when the local operations that ended last before it have
+/// Replays the run that the graph is of: an operation begins when the local operations that ended last before it have
 /// ended, plus the recorded gap; a part of a collective leaves its own transfer time after the latest entry it depends
-/// on. `recorded` is the ledger of the same input (its splits are used). Without a change the recorded times come out.
-ReplayResult replay(const LedgerInput& input, const LedgerResult& recorded, const ReplayChange& change);
+/// on. Without a change the recorded times come out.
+ReplayResult replay(const ReplayGraph& graph, const ReplayChange& change);
 
 /// A stretch of the critical path: what the run's length rests on, from its begin to its end.
 struct PathSegment {

@@ -32,6 +32,11 @@ ReplayChange changeOf(const Value& value)
     return change;
 }
 
+ReplayResult replay(const LedgerInput& input, const LedgerResult& recorded, const ReplayChange& change)
+{
+    return replay(ReplayGraph(input, recorded), change);
+}
+
 class WhatIf : public testing::TestWithParam<const char*> { };
 
 /// Rank 0 computes 100 and joins an all-reduce; rank 1 computes 300 first. Transfer 20.
@@ -88,8 +93,8 @@ TEST_P(WhatIf, WithoutAChangeTheRecordedTimesComeOut)
     const ReplayResult result = replay(golden.input, computeLedger(golden.input), {});
     for (std::size_t r = 0; r < golden.input.ranks.size(); ++r) {
         for (std::size_t i = 0; i < golden.input.ranks[r].compute.size(); ++i) {
-            EXPECT_EQ(result.compute[r][i].begin, golden.input.ranks[r].compute[i].begin);
-            EXPECT_EQ(result.compute[r][i].end, golden.input.ranks[r].compute[i].end);
+            EXPECT_EQ(result.compute(r)[i].begin, golden.input.ranks[r].compute[i].begin);
+            EXPECT_EQ(result.compute(r)[i].end, golden.input.ranks[r].compute[i].end);
         }
     }
 }
@@ -112,13 +117,14 @@ TEST(Replay, AFasterLateRankShortensTheRunByWhatItGains)
 
 TEST(Replay, ChosenKernelsAndWhatIsComputedAgainChangeAlone)
 {
-    // Rank 1's first kernel, not its second, at half length: as above but for its end. Without it: rank 0 is the late one.
+    // Rank 1's first kernel, not its second, at half length: as above but for its end. Without it: rank 0 is the late
+    // one.
     LedgerInput input = lateRankOne();
     ReplayChange change;
     change.chosenKernels[1] = { { true }, { 1, 2 } };
     const ReplayResult half = replay(input, computeLedger(input), change);
     EXPECT_EQ(half.end, 270);
-    EXPECT_EQ(half.compute[1][1].end - half.compute[1][1].begin, 40);
+    EXPECT_EQ(half.compute(1)[1].end - half.compute(1)[1].begin, 40);
     input.ranks[1].compute[0].pass = Pass::Recompute;
     change = {};
     change.recomputed = { 0, 1 };
@@ -128,7 +134,8 @@ TEST(Replay, ChosenKernelsAndWhatIsComputedAgainChangeAlone)
 TEST(Replay, AMessageSentAheadTakesItsWholeWayOnceItsReceiverComesEarlier)
 {
     // Rank 0 sends at 10 and again at 20, each takes 50. Rank 1 asks for the first at 40 and has it at 60; it computes
-    // until 99 and finds the second there at 100. Without its first 40 it waits from 0 to 60, and is there 40 later as before.
+    // until 99 and finds the second there at 100. Without its first 40 it waits from 0 to 60, and is there 40 later as
+    // before.
     LedgerInput input;
     input.ranks.resize(2);
     for (std::int32_t r = 0; r < 2; ++r) {
@@ -159,6 +166,57 @@ TEST(Replay, AMessageSentAheadTakesItsWholeWayOnceItsReceiverComesEarlier)
     EXPECT_EQ(replay(input, ledger, change).end, 100);
     change.transferOfDimension[Dimension::Pipeline] = { 1, 2 };
     EXPECT_EQ(replay(input, ledger, change).end, 75); // there at 45
+}
+
+TEST(Replay, OperationsOfNoLengthAtOneInstantKeepTheirPlace)
+{
+    // A kernel from 0 to 50; at 80 two copies of no length and a kernel that is numbered before them. Nothing ends at
+    // 80 but the copies, which the kernel does not wait for: it keeps its gap of 30 after the first.
+    LedgerInput input;
+    RankInput rank;
+    rank.stretches = { { 0, 200, {} } };
+    ComputeOp first, second, third;
+    first.end = 50;
+    second.begin = 80;
+    second.end = 120;
+    third.begin = 120;
+    third.end = 200;
+    rank.compute = { first, second, third };
+    rank.copies = { { 80, 80, {} }, { 80, 80, {} } };
+    input.ranks = { rank };
+    const LedgerResult ledger = computeLedger(input);
+    const ReplayResult same = replay(input, ledger, {});
+    EXPECT_EQ(same.compute(0)[1].begin, 80);
+    EXPECT_EQ(same.copies(0)[0].begin, 80);
+    EXPECT_EQ(same.copies(0)[1].begin, 80);
+    EXPECT_EQ(same.end, 200);
+    ReplayChange change;
+    change.chosenKernels[0] = { { true }, { 0, 1 } };
+    const ReplayResult earlier = replay(input, ledger, change); // the first kernel gone: all the rest 50 earlier
+    EXPECT_EQ(earlier.compute(0)[1].begin, 30);
+    EXPECT_EQ(earlier.copies(0)[1].begin, 30);
+    EXPECT_EQ(earlier.end, 150);
+}
+
+TEST(Replay, WhatBeginsWhenSeveralEndTogetherWaitsForTheLastOfThem)
+{
+    // Two lanes end at 100 together, the second kernel's double length makes it 200; what begins at 110 keeps its 10.
+    LedgerInput input;
+    RankInput rank;
+    rank.stretches = { { 0, 120, {} } };
+    ComputeOp first, second, third;
+    first.end = second.end = 100;
+    second.lane = 1;
+    third.begin = 110;
+    third.end = 120;
+    rank.compute = { first, second, third };
+    input.ranks = { rank };
+    ReplayChange change;
+    change.chosenKernels[0] = { { false, true }, { 2, 1 } };
+    const ReplayResult result = replay(input, computeLedger(input), change);
+    EXPECT_EQ(result.compute(0)[0].end, 100);
+    EXPECT_EQ(result.compute(0)[2].begin, 210);
+    EXPECT_EQ(result.end, 220);
 }
 
 TEST(Replay, FreeTransferTakesTheTransferAway)
