@@ -59,9 +59,13 @@ private:
     nanoseconds roundTrip(std::uint32_t size)
     {
         const Clock::time_point begin = Clock::now();
-        send(size);
-        if (size > 0)
-            wait(transport_.send(std::span(payload_).first(size), other_, kTag));
+        // One behind the other: waiting in between would take a delay of the link for its bytes' time.
+        const MessageId word = transport_.send(std::as_bytes(std::span(&size, 1)), other_, kTag);
+        const auto content
+            = size > 0 ? std::optional(transport_.send(std::span(payload_).first(size), other_, kTag)) : std::nullopt;
+        wait(word);
+        if (content)
+            wait(*content);
         receive();
         return Clock::now() - begin;
     }

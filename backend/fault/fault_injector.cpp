@@ -179,7 +179,19 @@ void FaultInjector::loadsBatch()
 {
     for (const Struck& struck : faults_) {
         if (struck.isOn && struck.fault.kind == "stalled_data")
-            std::this_thread::sleep_for(nsOf(struck.fault.ms));
+            waitForData(nsOf(struck.fault.ms));
+    }
+}
+
+/// A message that was sent before goes its way meanwhile, as it does where a network card or another thread moves it.
+void FaultInjector::waitForData(nanoseconds time) const
+{
+    constexpr nanoseconds kLook{ 200'000 };
+    const Clock::time_point end = Clock::now() + time;
+    for (auto left = time; left > nanoseconds(0); left = end - Clock::now()) {
+        std::this_thread::sleep_for(std::min(left, actions_.moveMessages ? kLook : left));
+        if (actions_.moveMessages)
+            actions_.moveMessages();
     }
 }
 

@@ -28,6 +28,7 @@ public:
     struct Actions {
         std::function<void()> poisonGradient; ///< makes one number of this rank's gradient none
         std::function<void(const Link& link)> shapeLink; ///< from now on; no limit and no delay: as it was
+        std::function<void()> moveMessages; ///< while this rank waits for data: its network does not wait
     };
 
     /// Keeps those of `faults` that strike here, a hot expert everywhere: `stageOf` tells a rank's stage. The recorder
@@ -66,6 +67,7 @@ private:
     void turn(Struck& struck, bool on);
     void strikeAt(std::string_view moment);
     void addWork();
+    void waitForData(std::chrono::nanoseconds time) const;
 
     int rank_;
     std::vector<Struck> faults_;

@@ -226,8 +226,8 @@ void Trainer::injectFaults(int attempt, std::function<void(const Link& link)> sh
         FaultInjector::Place{
             communicator_.rank(), place_.pp, attempt, static_cast<std::uint64_t>(config_.train.seed) },
         [&mesh](int rank) { return mesh.placeOf(rank).pp; },
-        FaultInjector::Actions{
-            [this] { stage_.gradients()[0] = std::numeric_limits<float>::quiet_NaN(); }, std::move(shapeLink) },
+        FaultInjector::Actions{ [this] { stage_.gradients()[0] = std::numeric_limits<float>::quiet_NaN(); },
+            std::move(shapeLink), [this] { communicator_.progress(); } },
         recorder_);
     if (!checkpointer_ || faults_->isIdle())
         return;

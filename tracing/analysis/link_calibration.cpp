@@ -7,18 +7,17 @@ namespace rankscope::tracing {
 
 namespace {
 
-using Pairs = std::vector<std::pair<std::int32_t, std::int32_t>>;
-
 bool hasRoot(CollectiveOp op)
 {
     return op == CollectiveOp::Broadcast || op == CollectiveOp::Scatter || op == CollectiveOp::Reduce
         || op == CollectiveOp::Gather;
 }
 
-/// Sender and receiver of each link that it goes over.
-Pairs pairsOf(const ledger::Instance& instance)
+} // namespace
+
+std::vector<RankPair> linksOf(const ledger::Instance& instance)
 {
-    Pairs pairs;
+    std::vector<RankPair> pairs;
     const std::vector<std::int32_t>& members = instance.members;
     if (isPointToPoint(instance.op)) {
         if (instance.source && instance.destination)
@@ -40,8 +39,6 @@ Pairs pairsOf(const ledger::Instance& instance)
     return pairs;
 }
 
-} // namespace
-
 LinkCalibration::LinkCalibration(std::span<const LinkSpeed> links)
 {
     for (const LinkSpeed& link : links)
@@ -61,7 +58,7 @@ std::optional<ledger::Calibration> LinkCalibration::of(const ledger::Instance& i
 std::optional<ledger::Calibration> LinkCalibration::slowest(const ledger::Instance& instance) const
 {
     std::optional<ledger::Calibration> slowest;
-    for (const auto& pair : pairsOf(instance)) {
+    for (const auto& pair : linksOf(instance)) {
         const auto link = links_.find(pair);
         if (link == links_.end())
             return std::nullopt;

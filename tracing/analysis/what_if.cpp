@@ -1,5 +1,6 @@
 #include "tracing/analysis/what_if.h"
 
+#include "tracing/analysis/faster_links.h"
 #include "tracing/analysis/lateness.h"
 #include "tracing/analysis/scenario/pipeline_plan.h"
 
@@ -129,7 +130,7 @@ public:
         if (understood && wish->what == "transfer")
             return scaleTransfer(*wish, *factor);
         if (understood && wish->what == "link" && factor->numerator > 0)
-            return scaleTransfer(*wish, { factor->denominator, factor->numerator });
+            return scaleLinks(*wish, { factor->denominator, factor->numerator });
         if (understood && std::ranges::find(kGapWords, wish->what) != kGapWords.end())
             return scaleGaps(*wish, *factor);
         return notUnderstood(text);
@@ -279,6 +280,19 @@ private:
         return Done{};
     }
 
+    Status scaleLinks(const Wish& wish, Ratio kept)
+    {
+        if (wish.rank)
+            return scaleTransfer(wish, kept);
+        auto ratios = transfersOverFasterLinks(run_.source.input, facts_.links, wish.dimension, kept);
+        for (ReplayChange& variant : variants_) {
+            for (std::size_t i = 0; i < variant.transferOfInstance.size(); ++i)
+                ratios[i] = product(ratios[i], variant.transferOfInstance[i]);
+            variant.transferOfInstance = ratios;
+        }
+        return Done{};
+    }
+
     Status scaleGaps(const Wish& wish, Ratio ratio)
     {
         const Label label = *labelOfCause(wish.what);
@@ -388,7 +402,8 @@ std::string whatIfHelp()
            "  host=0 launch=0 data=0 checkpoint=0 kernel_gap=0 unattributed=0   gaps of that kind are gone; "
            "host@2=0.5\n"
            "  transfer=0.5          transfers take half the time; transfer.dp=0.5, transfer@2=0.5\n"
-           "  link.dp=4             links of a dimension are 4 times as fast; link=4: all\n"
+           "  link.dp=4             the links that a dimension uses are 4 times as fast, for all that goes over them; "
+           "link=4: all\n"
            "  overlap=perfect       transfers run under compute\n"
            "  cores=enough          every kernel has a core for each of its threads\n"
            "  balance=stages        all stages compute equally long; balance=experts: all ranks' experts\n"

@@ -33,11 +33,10 @@ std::string whatIfHelp();
 ///   that
 ///                        rank alone
 ///   transfer=X transfer.dp=X transfer@R=X   X times as long, of all, of one dimension, of one rank
-///   link=X link.dp=X     links X times as fast
-///   overlap=perfect      transfers cost time only where they alone last longer than the step
-///   cores=enough         every kernel has a core for each of its threads
-///   balance=stages       every stage computes as long as the mean of all; balance=experts: kernels with tokens
-///   recompute=0          X times as much is computed again for the backward pass
+///   link=X link.dp=X     links X times as fast: all, those that a dimension uses; whatever else goes over them gains,
+///   too overlap=perfect      transfers cost time only where they alone last longer than the step cores=enough every
+///   kernel has a core for each of its threads balance=stages       every stage computes as long as the mean of all;
+///   balance=experts: kernels with tokens recompute=0          X times as much is computed again for the backward pass
 ///   micro_batches=N schedule=gpipe   the pipeline's step is played anew from the mean times of its passes and
 ///   messages;
 ///                        these two alone or together

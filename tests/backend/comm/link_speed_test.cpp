@@ -58,4 +58,12 @@ TEST(LinkSpeed, ASlowLinkIsNotMeasuredFasterThanItIs)
     EXPECT_GE(measured[1][0].latency.count(), 1'000'000) << "its answers come over that link";
 }
 
+TEST(LinkSpeed, ADelayIsNoLackOfBandwidth)
+{
+    // Counted as the bytes' time, 100 ms for 16 KiB would be 164 kB/s.
+    const auto measured = measureOn(2, { { .from = 0, .to = 1, .delayUs = 100'000 } });
+    EXPECT_GE(measured[0][0].latency.count(), 50'000'000);
+    EXPECT_GT(measured[0][0].bytesPerSecond, 250'000);
+}
+
 } // namespace rankscope::backend

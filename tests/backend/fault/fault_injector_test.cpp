@@ -20,12 +20,14 @@ protected:
         return FaultInjector(
             faults, { .rank = rank, .stage = rank / 2, .attempt = attempt }, [](int of) { return of / 2; },
             { .poisonGradient = [this] { ++poisoned_; },
-                .shapeLink = [this](const Link& link) { links_.push_back(link); } },
+                .shapeLink = [this](const Link& link) { links_.push_back(link); },
+                .moveMessages = [this] { ++moves_; } },
             *recorder_);
     }
 
     std::unique_ptr<tracing::Recorder> recorder_ = tracing::Recorder::open({});
     int poisoned_ = 0;
+    int moves_ = 0;
     std::vector<Link> links_;
 };
 
@@ -53,6 +55,17 @@ TEST_F(Faults, ASlowLinkIsSlowFromStepToStep)
     EXPECT_EQ(links_[0].to, 0);
     EXPECT_EQ(links_[0].gbitPerSecond, 2);
     EXPECT_EQ(links_[1].gbitPerSecond, 0);
+}
+
+TEST_F(Faults, MessagesGoTheirWayWhileDataIsStalled)
+{
+    FaultInjector faults = injector({ { .kind = "stalled_data", .rank = 1, .step = 2, .ms = 1 } });
+    faults.beginStep(1);
+    faults.loadsBatch();
+    EXPECT_EQ(moves_, 0);
+    faults.beginStep(2);
+    faults.loadsBatch();
+    EXPECT_GT(moves_, 0);
 }
 
 TEST_F(Faults, AnExpertIsHotForAllRanksInItsSteps)

@@ -107,6 +107,21 @@ TEST(PipelinePlan, MeasuresPassesAndMessagesWithoutTheWaiting)
     EXPECT_DOUBLE_EQ(playedStepNs(*times, *input.pipeline), times->recordedNs);
 }
 
+TEST(PipelinePlan, OnlyAMessageThatIsHeldUpShowsThatALinkIsOccupied)
+{
+    // Both fly for 15, at once: they arrive 10 apart because they were sent 10 apart.
+    ledger::LedgerInput input = recorded();
+    input.ranks[0].parts[0].end = input.ranks[1].parts[0].end = 25;
+    input.ranks[0].parts[1].end = 35;
+    const std::vector<Window> steps{ { 0, 103 } };
+    const auto occupied
+        = [&] { return pipelineTimes(input, ledger::computeLedger(input), steps, none)->stages[0].onwards.occupiedNs; };
+    EXPECT_DOUBLE_EQ(occupied(), 0);
+    // The second takes 20, 5 longer than alone: it followed the first by 15.
+    input.ranks[0].parts[1].end = 40;
+    EXPECT_DOUBLE_EQ(occupied(), 15);
+}
+
 TEST(PipelinePlan, WantsAPipelineAndMicroBatches)
 {
     ledger::LedgerInput plain = recorded(), unnamed = recorded();

@@ -41,6 +41,7 @@ public:
     RankChange(const ReplayGraph& graph, std::size_t rank, const ReplayChange& change)
         : change_(change)
         , rank_(graph.input().ranks[rank])
+        , instances_(graph.input().instances)
         , segments_(graph.recorded().ranks[rank].segments)
         , computeTimes_(found(change.computeTimes, rank_.rank))
         , chosen_(found(change.chosenKernels, rank_.rank))
@@ -71,12 +72,14 @@ public:
         return length;
     }
 
-    Ns transferLength(const Instance& instance, Ns length) const
+    Ns transferLength(std::size_t instance, Ns length) const
     {
         if (transfer_)
             length = scaled(length, *transfer_);
-        if (const Ratio* ratio = found(change_.transferOfDimension, instance.dimension))
+        if (const Ratio* ratio = found(change_.transferOfDimension, instances_[instance].dimension))
             length = scaled(length, *ratio);
+        if (instance < change_.transferOfInstance.size())
+            length = scaled(length, change_.transferOfInstance[instance]);
         return length;
     }
 
@@ -121,6 +124,7 @@ private:
 
     const ReplayChange& change_;
     const RankInput& rank_;
+    const std::vector<Instance>& instances_;
     const std::vector<Segment>& segments_;
     std::array<const Stretches*, kLabelCount> gapTimes_{}; ///< by label
     const Ratio* computeTimes_;
@@ -216,7 +220,7 @@ private:
     {
         const std::size_t p = op - out_.places[r].parts;
         const SplitPart& part = graph_.recorded().ranks[r].parts[p];
-        const Instance& instance = graph_.input().instances[graph_.input().ranks[r].parts[p].instance];
+        const std::size_t instance = graph_.input().ranks[r].parts[p].instance;
         Ns length = 0;
         if (const ReplayGraph::Message* message = graph_.messageOf(op)) {
             length = message->own;

@@ -42,6 +42,7 @@ struct ReplayChange {
     std::optional<Ratio> recomputed; ///< what stays of kernels that compute again what was not kept
     std::map<std::int32_t, Ratio> transferOfRank; ///< transfer part of a rank's communication
     std::map<Dimension, Ratio> transferOfDimension;
+    std::vector<Ratio> transferOfInstance; ///< by index; those behind its end are not changed
     std::optional<Ns> kernelsWithWork; ///< kernels with work (experts' tokens) last this long
     bool onCpu = false; ///< kernels last their CPU time over their threads: a core for each
 };

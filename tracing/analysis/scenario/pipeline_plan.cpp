@@ -185,7 +185,7 @@ private:
     }
 
     /// How long a message keeps the next one from a link: the distance at which those arrive that fly at once, in most
-    /// cases. 0: none does.
+    /// cases where the later one took longer than one that has the link to itself. 0: none does.
     double occupiedNs(std::int32_t stage, bool onwards) const
     {
         std::vector<double> distances;
@@ -195,8 +195,10 @@ private:
                 continue;
             std::vector<Window> bySending = flights;
             std::ranges::sort(bySending, {}, &Window::beginNs);
+            const Ns alone = std::ranges::min(bySending, {}, &Window::durationNs).durationNs();
             for (std::size_t i = 1; i < bySending.size(); ++i) {
-                if (bySending[i].beginNs < bySending[i - 1].endNs)
+                const bool isHeldUp = 10 * bySending[i].durationNs() > 11 * alone;
+                if (isHeldUp && bySending[i].beginNs < bySending[i - 1].endNs)
                     distances.push_back(
                         static_cast<double>(std::max<Ns>(0, bySending[i].endNs - bySending[i - 1].endNs)));
             }
