@@ -1,5 +1,6 @@
 #include "tracing/analysis/remedy.h"
 
+#include "tracing/analysis/compute_like_peers.h"
 #include "tracing/analysis/lateness.h"
 #include "tracing/analysis/replayed_time.h"
 
@@ -98,12 +99,14 @@ std::optional<Prediction> Remedies::withoutCause(std::int32_t culprit, std::stri
     if (times.empty() || ownNs <= spread(times)[1])
         return std::nullopt;
     std::array<ReplayChange, 3> changes;
-    if (*label == Label::Compute || *label == Label::Transfer) {
+    if (*label == Label::Compute) {
+        auto like = computeLikePeers(input_, rank, peers);
+        for (std::size_t i = 0; i < changes.size(); ++i)
+            changes[i].kernelTimes[culprit] = std::move(like[i]);
+    } else if (*label == Label::Transfer) {
         const auto lengths = spread(times);
-        for (std::size_t i = 0; i < changes.size(); ++i) {
-            const Ratio ratio{ std::min(lengths[i], ownNs), ownNs };
-            (*label == Label::Compute ? changes[i].computeTimes : changes[i].transferOfRank)[culprit] = ratio;
-        }
+        for (std::size_t i = 0; i < changes.size(); ++i)
+            changes[i].transferOfRank[culprit] = { std::min(lengths[i], ownNs), ownNs };
     } else {
         changes = gapsLikePeers(rank, peers, *label);
     }
@@ -181,13 +184,9 @@ std::optional<std::array<ReplayChange, 3>> Remedies::likePeers(std::int32_t rank
         for (std::size_t i = 0; i < changes.size(); ++i)
             changes[i].gapTimes.insert(gaps[i].gapTimes.begin(), gaps[i].gapTimes.end());
     }
-    std::vector<std::int64_t> times;
-    for (const std::size_t peer : peers)
-        times.push_back(timeOf(peer, Label::Compute));
-    const auto lengths = spread(times);
-    const std::int64_t ownNs = timeOf(rank, Label::Compute);
-    for (std::size_t i = 0; ownNs > 0 && i < changes.size(); ++i)
-        changes[i].computeTimes[rankNumber] = { std::min(lengths[i], ownNs), ownNs };
+    auto like = computeLikePeers(input_, rank, peers);
+    for (std::size_t i = 0; i < changes.size(); ++i)
+        changes[i].kernelTimes[rankNumber] = std::move(like[i]);
     return changes;
 }
 

@@ -185,8 +185,8 @@ private:
         for (std::size_t i = 0; i < variants_.size(); ++i) {
             for (const auto& [key, stretches] : (*like)[i].gapTimes)
                 variants_[i].gapTimes[key] = stretches;
-            for (const auto& [key, ratio] : (*like)[i].computeTimes)
-                variants_[i].computeTimes[key] = ratio;
+            for (const auto& [key, ratios] : (*like)[i].kernelTimes)
+                variants_[i].kernelTimes[key] = ratios;
         }
         return Done{};
     }

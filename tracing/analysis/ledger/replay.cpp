@@ -44,6 +44,7 @@ public:
         , instances_(graph.input().instances)
         , segments_(graph.recorded().ranks[rank].segments)
         , computeTimes_(found(change.computeTimes, rank_.rank))
+        , kernelTimes_(found(change.kernelTimes, rank_.rank))
         , chosen_(found(change.chosenKernels, rank_.rank))
         , transfer_(found(change.transferOfRank, rank_.rank))
         , dropsHostGaps_(change.hostGapsDropped.contains(rank_.rank))
@@ -67,6 +68,8 @@ public:
             length = scaled(length, *change_.recomputed);
         if (chosen_ && index < chosen_->chosen.size() && chosen_->chosen[index])
             length = scaled(length, chosen_->ratio);
+        if (kernelTimes_ && index < kernelTimes_->size())
+            length = scaled(length, (*kernelTimes_)[index]);
         if (computeTimes_ && op.pass != Pass::Optimizer)
             length = scaled(length, *computeTimes_);
         return length;
@@ -128,6 +131,7 @@ private:
     const std::vector<Segment>& segments_;
     std::array<const Stretches*, kLabelCount> gapTimes_{}; ///< by label
     const Ratio* computeTimes_;
+    const std::vector<Ratio>* kernelTimes_;
     const ChosenKernels* chosen_;
     const Ratio* transfer_;
     bool dropsHostGaps_;

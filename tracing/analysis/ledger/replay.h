@@ -38,6 +38,7 @@ struct ReplayChange {
     /// recorded time; other stretches stay. Not together with the two above.
     std::map<std::pair<std::int32_t, Label>, std::vector<StretchRatio>> gapTimes;
     std::map<std::int32_t, Ratio> computeTimes; ///< duration of a rank's kernels; the optimizer's stay
+    std::map<std::int32_t, std::vector<Ratio>> kernelTimes; ///< of each of a rank's kernels, by index
     std::map<std::int32_t, ChosenKernels> chosenKernels; ///< duration of some of a rank's kernels
     std::optional<Ratio> recomputed; ///< what stays of kernels that compute again what was not kept
     std::map<std::int32_t, Ratio> transferOfRank; ///< transfer part of a rank's communication
