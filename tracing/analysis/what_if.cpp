@@ -2,6 +2,7 @@
 
 #include "tracing/analysis/faster_links.h"
 #include "tracing/analysis/lateness.h"
+#include "tracing/analysis/perfect_overlap.h"
 #include "tracing/analysis/scenario/pipeline_plan.h"
 
 #include <fmt/format.h>
@@ -153,25 +154,7 @@ private:
         return std::ranges::find(run_.result.ranks, rank, &ledger::RankLedger::rank) != run_.result.ranks.end();
     }
 
-    bool isCounted(std::int64_t instantNs) const
-    {
-        return counted_.empty() || std::ranges::any_of(counted_, [&](const Window& stretch) {
-            return stretch.beginNs <= instantNs && instantNs < stretch.endNs;
-        });
-    }
-
-    /// With perfect overlap a step still lasts as long as its rank's transfers.
-    std::int64_t leastNs() const
-    {
-        std::int64_t most = 0;
-        for (std::size_t r = 0; overlaps_ && r < run_.result.ranks.size(); ++r) {
-            std::int64_t sum = 0;
-            for (const ledger::SplitPart& part : run_.result.ranks[r].parts)
-                sum += part.unsplit || !isCounted(part.entry) ? 0 : part.exit - part.entry - part.wait;
-            most = std::max(most, sum);
-        }
-        return most;
-    }
+    std::int64_t leastNs() const { return overlaps_ ? leastOverlappedNs(run_.source.input, run_.result, counted_) : 0; }
 
     Status fix(const Wish& wish, const std::string& text)
     {

@@ -29,17 +29,17 @@ std::string whatIfHelp();
 
 /// Replays the run (METRICS 6) with all changes at once:
 ///   fix=R                rank R is like the median of its peers in compute and in every kind of gap
-///   compute=X compute@R=X host=X launch=X data=X checkpoint=X kernel_gap=X unattributed=X   X times as long; @R: of
-///   that
-///                        rank alone
+///   compute=X compute@R=X   kernels take X times as long; @R: those of that rank alone
+///   host=X launch=X data=X checkpoint=X kernel_gap=X unattributed=X   gaps of that kind, also with @R
 ///   transfer=X transfer.dp=X transfer@R=X   X times as long, of all, of one dimension, of one rank
-///   link=X link.dp=X     links X times as fast: all, those that a dimension uses; whatever else goes over them gains,
-///   too overlap=perfect      transfers cost time only where they alone last longer than the step cores=enough every
-///   kernel has a core for each of its threads balance=stages       every stage computes as long as the mean of all;
-///   balance=experts: kernels with tokens recompute=0          X times as much is computed again for the backward pass
-///   micro_batches=N schedule=gpipe   the pipeline's step is played anew from the mean times of its passes and
-///   messages;
-///                        these two alone or together
+///   link=X link.dp=X     links X times as fast: all, or those that a dimension uses, for all that goes over them
+///   overlap=perfect      transfers cost time only where they alone last longer than the step; gradients are summed
+///                        from its last backward pass on
+///   cores=enough         every kernel has a core for each of its threads
+///   balance=stages       every stage computes as long as the mean of all; balance=experts: kernels with tokens
+///   recompute=0          X times as much is computed again for the backward pass
+///   micro_batches=N schedule=gpipe   alone or together: the pipeline's step is played anew from the mean times of its
+///                        passes and messages
 /// An error names the change that is not understood.
 Result<WhatIf> whatIf(const LedgerRun& run, const RunFacts& facts, std::span<const std::string> changes);
 

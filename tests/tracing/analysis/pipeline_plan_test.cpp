@@ -120,6 +120,15 @@ TEST(PipelinePlan, OnlyAMessageThatIsHeldUpShowsThatALinkIsOccupied)
     // The second takes 20, 5 longer than alone: it followed the first by 15.
     input.ranks[0].parts[1].end = 40;
     EXPECT_DOUBLE_EQ(occupied(), 15);
+    // Where two others in the same haste are not, it is by chance.
+    for (const std::int64_t sent : { 30, 35 }) {
+        ledger::Instance again = input.instances[1];
+        again.sequence = sent;
+        input.ranks[0].parts.push_back({ sent, sent + 15, input.instances.size(), {}, {}, false });
+        input.ranks[1].parts.push_back({ 76, 76, input.instances.size(), {}, {}, false });
+        input.instances.push_back(again);
+    }
+    EXPECT_DOUBLE_EQ(occupied(), 0);
 }
 
 TEST(PipelinePlan, WantsAPipelineAndMicroBatches)

@@ -185,10 +185,11 @@ private:
     }
 
     /// How long a message keeps the next one from a link: the distance at which those arrive that fly at once, in most
-    /// cases where the later one took longer than one that has the link to itself. 0: none does.
+    /// cases where the later one took longer than one that has the link to itself. 0: most do not.
     double occupiedNs(std::int32_t stage, bool onwards) const
     {
         std::vector<double> distances;
+        std::ptrdiff_t together = 0;
         for (const auto& [way, flights] : flights_) {
             const auto sender = std::ranges::find(input_.ranks, std::get<0>(way), &ledger::RankInput::rank);
             if (*sender->stage != stage || std::get<2>(way) != onwards)
@@ -197,13 +198,15 @@ private:
             std::ranges::sort(bySending, {}, &Window::beginNs);
             const Ns alone = std::ranges::min(bySending, {}, &Window::durationNs).durationNs();
             for (std::size_t i = 1; i < bySending.size(); ++i) {
-                const bool isHeldUp = 10 * bySending[i].durationNs() > 11 * alone;
-                if (isHeldUp && bySending[i].beginNs < bySending[i - 1].endNs)
+                if (bySending[i].beginNs >= bySending[i - 1].endNs)
+                    continue;
+                ++together;
+                if (10 * bySending[i].durationNs() > 11 * alone)
                     distances.push_back(
                         static_cast<double>(std::max<Ns>(0, bySending[i].endNs - bySending[i - 1].endNs)));
             }
         }
-        if (distances.empty())
+        if (distances.empty() || 2 * std::ssize(distances) < together)
             return 0;
         std::ranges::nth_element(distances, distances.begin() + std::ssize(distances) / 2);
         return distances[distances.size() / 2];
