@@ -2,7 +2,6 @@
 
 #include "tracing/analysis/compute_like_peers.h"
 #include "tracing/analysis/lateness.h"
-#include "tracing/analysis/replayed_time.h"
 
 #include <algorithm>
 #include <map>
@@ -56,7 +55,7 @@ Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult&
         operations += input.ranks[r].compute.size() + input.ranks[r].parts.size() + input.ranks[r].copies.size();
     }
     if (operations > 0 && operations <= ledger::ReplayGraph::kMostOps)
-        graph_.emplace(input, recorded);
+        time_.emplace(graph_.emplace(input, recorded), counted_);
     // Without a change a replay gives the recorded times: where they are known it need not run.
     for (const Window& stretch : counted_)
         baselineNs_ += stretch.durationNs();
@@ -66,7 +65,7 @@ Remedies::Remedies(const ledger::LedgerInput& input, const ledger::LedgerResult&
 
 Prediction Remedies::of(const ReplayChange& change) const
 {
-    const std::int64_t ns = replayedNs(*graph_, change, ledger::replay(*graph_, change), counted_);
+    const std::int64_t ns = time_->of(change, ledger::replay(*graph_, change));
     return { baselineNs_, ns, ns, ns };
 }
 

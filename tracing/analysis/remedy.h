@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tracing/analysis/ledger/replay.h"
+#include "tracing/analysis/replayed_time.h"
 #include "tracing/model/rows.h"
 
 #include <array>
@@ -70,6 +71,7 @@ private:
     const ledger::LedgerResult& recorded_;
     std::vector<Window> counted_;
     std::optional<ledger::ReplayGraph> graph_;
+    std::optional<ReplayedTime> time_; ///< with the graph
     std::vector<std::array<std::int64_t, ledger::kLabelCount>> times_; ///< by rank index and label
     std::int64_t baselineNs_ = 0;
 };

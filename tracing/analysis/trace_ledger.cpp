@@ -1,7 +1,7 @@
 #include "tracing/analysis/trace_ledger.h"
 
+#include "tracing/analysis/launch_times.h"
 #include "tracing/analysis/link_calibration.h"
-
 #include "tracing/analysis/off_core_gaps.h"
 #include <algorithm>
 #include <charconv>
@@ -104,7 +104,7 @@ private:
             rank.peak.flopPerSecond = static_cast<std::int64_t>(*info.peakFlops);
             source_.flopsKnown = true;
         }
-        launches_.clear();
+        launches_ = {};
         work_.clear();
         for (const Lane& lane : facts_.lanes) {
             if (lane.rank != info.rank)
@@ -112,6 +112,7 @@ private:
             if (Status status = readHost(lane, rank); !status)
                 return status;
         }
+        launches_.finish();
         source_.gpuTime = source_.gpuTime || !launches_.empty() || !recorded_;
         source_.signatures.emplace_back();
         for (const Lane& lane : facts_.lanes) {
@@ -135,13 +136,10 @@ private:
     {
         if (lane.kind != LaneKind::Host)
             return Done{};
-        // A correlation id may have several calls; the one that launches begins first.
         Status status = reader_.visit<HostCall>(lane.id, kAlways, [&](std::span<const HostCall> calls) {
             for (const HostCall& call : calls) {
-                if (!call.correlation)
-                    continue;
-                const auto [it, isNew] = launches_.try_emplace(*call.correlation, call.beginNs);
-                it->second = std::min(it->second, call.beginNs);
+                if (call.correlation)
+                    launches_.add(*call.correlation, call.beginNs);
             }
             return true;
         });
@@ -179,14 +177,13 @@ private:
     }
 
     /// A CPU rank's span is its own launch (METRICS 5.3); a device's is its host call, where that is known.
-    std::optional<ledger::Ns> launchOf(std::int64_t begin, const std::optional<std::int64_t>& correlation) const
+    std::optional<ledger::Ns> launchOf(std::int64_t begin, const std::optional<std::int64_t>& correlation)
     {
         if (recorded_ && launches_.empty())
             return begin;
         if (!correlation)
             return std::nullopt;
-        const auto it = launches_.find(*correlation);
-        return it == launches_.end() ? std::nullopt : std::optional(it->second);
+        return launches_.find(*correlation);
     }
 
     Status readDevice(const Lane& lane, ledger::RankInput& rank)
@@ -392,8 +389,7 @@ private:
         std::int32_t parts = 0;
     };
     std::vector<Absent> absent_; ///< of collectives whose members are not known
-    std::unordered_map<std::int64_t, std::int64_t>
-        launches_; ///< of the rank being read: correlation to the call's begin
+    LaunchTimes launches_; ///< of the rank being read
     std::vector<Range> work_; ///< of the rank being read: forward, backward and optimizer ranges with their CPU time
     std::map<std::string, std::int32_t> clocks_;
 };

@@ -1,5 +1,7 @@
 #include "tracing/model/interval.h"
 
+#include "tracing/model/sort_runs.h"
+
 #include <algorithm>
 
 namespace rankscope::tracing {
@@ -7,8 +9,7 @@ namespace rankscope::tracing {
 Intervals unionOf(std::vector<Window> stretches)
 {
     std::erase_if(stretches, [](const Window& stretch) { return stretch.endNs <= stretch.beginNs; });
-    std::sort(
-        stretches.begin(), stretches.end(), [](const Window& a, const Window& b) { return a.beginNs < b.beginNs; });
+    sortRuns(stretches, [](const Window& a, const Window& b) { return a.beginNs < b.beginNs; });
     Intervals merged;
     for (const Window& stretch : stretches) {
         if (!merged.empty() && stretch.beginNs <= merged.back().endNs)

@@ -137,7 +137,7 @@ TEST(PipelinePlan, WantsAPipelineAndMicroBatches)
     plain.pipeline.reset();
     for (ledger::RankInput& rank : unnamed.ranks) {
         for (ledger::ComputeOp& op : rank.compute)
-            op.microBatch.reset();
+            op.microBatch = std::nullopt;
     }
     const std::vector<Window> steps{ { 0, 103 } };
     EXPECT_FALSE(pipelineTimes(plain, ledger::computeLedger(plain), steps, none));

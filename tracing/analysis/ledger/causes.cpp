@@ -1,6 +1,7 @@
 #include "tracing/analysis/ledger/causes.h"
 
 #include "tracing/analysis/ledger/largest_remainder.h"
+#include "tracing/model/sort_runs.h"
 
 #include <algorithm>
 #include <numeric>
@@ -172,7 +173,7 @@ private:
         if (order.size() != compute.size()) {
             order.resize(compute.size());
             std::iota(order.begin(), order.end(), std::size_t{ 0 });
-            std::ranges::sort(order, {}, [&](std::size_t k) { return std::pair(compute[k].begin, k); });
+            sortRuns(order, [&](std::size_t a, std::size_t b) { return compute[a].begin < compute[b].begin; });
         }
         std::int64_t sum = 0;
         auto it = std::ranges::lower_bound(order, from, {}, [&](std::size_t k) { return compute[k].begin; });

@@ -1,6 +1,7 @@
 #include "tracing/analysis/ledger/compute_share.h"
 
 #include "tracing/analysis/ledger/largest_remainder.h"
+#include "tracing/model/sort_runs.h"
 
 #include <algorithm>
 #include <array>
@@ -30,33 +31,33 @@ ComputeShare::ComputeShare(const RankInput& rank)
     , tau_(rank.compute.size(), 0)
     , off_(rank.compute.size(), 0)
     , shared_(rank.compute.size(), false)
-    , splits_(rank.compute.size())
 {
+    pieces_.reserve(rank.compute.size());
+    shares_.reserve(rank.compute.size());
     buildPieces(rank);
     splitKernels();
 }
 
 void ComputeShare::buildPieces(const RankInput& rank)
 {
-    std::vector<std::size_t> order(rank.compute.size());
-    std::iota(order.begin(), order.end(), std::size_t{ 0 });
-    const auto byBegin = [&](std::size_t a, std::size_t b) {
+    std::vector<std::uint32_t> order(rank.compute.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{ 0 });
+    sortRuns(order, [&](std::uint32_t a, std::uint32_t b) {
         const ComputeOp &x = rank.compute[a], &y = rank.compute[b];
         return std::tie(x.begin, x.lane, a) < std::tie(y.begin, y.lane, b);
-    };
-    std::ranges::sort(order, byBegin);
-    std::vector<std::size_t> active;
+    });
+    std::vector<std::uint32_t> active;
     std::size_t next = 0;
     for (const Stretch& stretch : rank.stretches) {
         Ns at = stretch.begin;
         while (at < stretch.end) {
             while (next < order.size() && rank.compute[order[next]].begin <= at)
                 active.push_back(order[next++]);
-            std::erase_if(active, [&](std::size_t k) { return rank.compute[k].end <= at; });
+            std::erase_if(active, [&](std::uint32_t k) { return rank.compute[k].end <= at; });
             Ns until = stretch.end;
             if (next < order.size())
                 until = std::min(until, rank.compute[order[next]].begin);
-            for (const std::size_t k : active)
+            for (const std::uint32_t k : active)
                 until = std::min(until, rank.compute[k].end);
             if (!active.empty())
                 closePiece(at, until, active);
@@ -65,12 +66,12 @@ void ComputeShare::buildPieces(const RankInput& rank)
     }
 }
 
-void ComputeShare::closePiece(Ns begin, Ns end, const std::vector<std::size_t>& active)
+void ComputeShare::closePiece(Ns begin, Ns end, const std::vector<std::uint32_t>& active)
 {
-    Piece piece{ begin, end, shares_.size(), active.size(), 0 };
+    Piece piece{ begin, end, 0, shares_.size(), static_cast<std::uint32_t>(active.size()) };
     if (!pieces_.empty())
         piece.descheduledBefore = descheduledUpTo(pieces_.back().end);
-    for (const std::size_t k : active) {
+    for (const std::uint32_t k : active) {
         shares_.push_back({ k, tau_[k] });
         shared_[k] = shared_[k] || active.size() > 1;
     }
@@ -101,7 +102,7 @@ Ns ComputeShare::descheduledUpTo(Ns t) const
     const Piece& piece = *std::prev(after);
     const Ns at = std::min(t, piece.end);
     Ns sum = piece.descheduledBefore;
-    for (std::size_t i = 0; i < piece.count; ++i) {
+    for (std::uint32_t i = 0; i < piece.count; ++i) {
         const Share& share = shares_[piece.first + i];
         sum += offAt(share.kernel, tauAt(piece, i, at)) - offAt(share.kernel, share.tauBefore);
     }
@@ -127,19 +128,24 @@ Ns ComputeShare::computeWithin(Ns from, Ns to, const std::function<bool(const Co
 
 void ComputeShare::splitKernels()
 {
+    if (std::ranges::any_of(rank_.compute, [&](const ComputeOp& op) { return isSplit(op); }))
+        splits_.resize(rank_.compute.size());
     for (std::size_t k = 0; k < rank_.compute.size(); ++k) {
         off_[k] = offAt(k, tau_[k]);
-        splits_[k] = splitKernel(rank_.compute[k], k);
+        if (isSplit(rank_.compute[k]))
+            splits_[k] = splitKernel(rank_.compute[k], k);
     }
+}
+
+bool ComputeShare::isSplit(const ComputeOp& op) const
+{
+    return op.flop && rank_.peak.flopPerSecond && op.pass != Pass::Optimizer;
 }
 
 ComputeShare::Split ComputeShare::splitKernel(const ComputeOp& op, std::size_t kernel)
 {
     Split split;
     const Peak& peak = rank_.peak;
-    split.known = op.flop && peak.flopPerSecond && op.pass != Pass::Optimizer;
-    if (!split.known)
-        return split;
     const Ns tau = computeOf(kernel);
     const auto perDtype = peak.dtypeFlopPerSecond.find(op.dtype);
     const std::int64_t dtypePeak = perDtype == peak.dtypeFlopPerSecond.end() ? *peak.flopPerSecond : perDtype->second;
@@ -169,10 +175,10 @@ void ComputeShare::handOut(std::size_t kernel, Ns tauFrom, Ns tauTo, std::int32_
     give(Leaf::Descheduled, offTo - offFrom);
     const Ns from = tauFrom - offFrom, to = tauTo - offTo;
     const ComputeOp& op = rank_.compute[kernel];
-    const Split& split = splits_[kernel];
-    if (!split.known)
+    if (!isSplit(op))
         return give(op.pass == Pass::Optimizer ? Leaf::Optimizer : Leaf::Compute, to - from);
 
+    const Split& split = splits_[kernel];
     // Floors of running sums over time and over the leaves in their order, so that every piece sums exactly.
     const Ns all = computeOf(kernel);
     const std::array<std::pair<Leaf, Ns>, 6> levels{ { { Leaf::Useful, split.useful },

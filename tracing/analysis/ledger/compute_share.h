@@ -29,9 +29,9 @@ private:
     struct Piece { ///< the set of active kernels is constant
         Ns begin = 0;
         Ns end = 0;
-        std::size_t first = 0; ///< into shares_
-        std::size_t count = 0;
         Ns descheduledBefore = 0;
+        std::size_t first = 0; ///< into shares_
+        std::uint32_t count = 0;
     };
     struct Share {
         std::size_t kernel = 0;
@@ -39,12 +39,12 @@ private:
     };
     struct Split { ///< running levels of one kernel: arithmetic, precision, memory, all
         Ns arithmetic = 0, useful = 0, recompute = 0, redundant = 0, precision = 0, memory = 0;
-        bool known = false;
     };
 
     void buildPieces(const RankInput& rank);
-    void closePiece(Ns begin, Ns end, const std::vector<std::size_t>& active);
+    void closePiece(Ns begin, Ns end, const std::vector<std::uint32_t>& active);
     void splitKernels();
+    bool isSplit(const ComputeOp& op) const;
     Split splitKernel(const ComputeOp& op, std::size_t kernel);
     Ns tauAt(const Piece& piece, std::size_t position, Ns t) const;
     Ns offAt(std::size_t kernel, Ns tau) const;
@@ -57,7 +57,7 @@ private:
     std::vector<Ns> tau_; ///< ns of each kernel inside the stretches
     std::vector<Ns> off_; ///< descheduled ns of each kernel in all
     std::vector<bool> shared_; ///< ran at the same time as another
-    std::vector<Split> splits_;
+    std::vector<Split> splits_; ///< empty: no kernel is split
     std::int64_t flopViolations_ = 0;
 };
 

@@ -1,9 +1,15 @@
 #include "tracing/analysis/ledger/labeller.h"
 
 #include "tracing/model/interval.h"
+#include "tracing/model/sort_runs.h"
 
 #include <algorithm>
+#include <compare>
+#include <functional>
+#include <iterator>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 namespace rankscope::tracing::ledger {
 
@@ -11,12 +17,18 @@ namespace {
 
 enum class OpKind : std::uint8_t { Compute, Part, Copy };
 
-/// Begin, end or change of something on the device.
+struct OpRef {
+    OpKind kind = OpKind::Compute;
+    std::uint32_t index = 0;
+
+    auto operator<=>(const OpRef&) const = default;
+};
+
+/// Begin or end of something on the device.
 struct Edge {
     Ns at = 0;
-    bool isBegin = false; ///< ends come first at one instant
-    OpKind kind = OpKind::Compute;
-    std::size_t index = 0;
+    bool isBegin = false;
+    OpRef op;
 };
 
 /// Nothing ran on the device: what the gap rules need to know.
@@ -61,91 +73,118 @@ public:
             if (rank.parts[p].onHost)
                 hostParts_.push_back(p);
         }
-        collectEdges();
+        collectBegins();
     }
 
-    std::vector<Segment> run()
+    /// Hands out the segments of one stretch after the other.
+    template <typename Sink> void run(Sink sink)
     {
-        std::size_t next = 0;
-        for (const Stretch& stretch : rank_.stretches)
-            label(stretch, next);
-        return std::move(out_);
+        for (const Stretch& stretch : rank_.stretches) {
+            out_.clear();
+            label(stretch);
+            sink(out_);
+        }
     }
 
 private:
-    void collectEdges()
+    void collectBegins()
     {
-        const auto add = [&](Ns begin, Ns end, OpKind kind, std::size_t index) {
-            if (end <= begin)
-                return;
-            edges_.push_back({ begin, true, kind, index });
-            edges_.push_back({ end, false, kind, index });
+        begins_.reserve(rank_.compute.size() + rank_.copies.size() + rank_.parts.size());
+        const auto add = [&](OpKind kind, std::size_t index) {
+            const OpRef op{ kind, static_cast<std::uint32_t>(index) };
+            if (const Window times = timesOf(op); times.beginNs < times.endNs)
+                begins_.push_back(op);
         };
         for (std::size_t i = 0; i < rank_.compute.size(); ++i)
-            add(rank_.compute[i].begin, rank_.compute[i].end, OpKind::Compute, i);
-        for (std::size_t i = 0; i < rank_.copies.size(); ++i)
-            add(rank_.copies[i].begin, rank_.copies[i].end, OpKind::Copy, i);
+            add(OpKind::Compute, i);
         for (std::size_t i = 0; i < rank_.parts.size(); ++i) {
-            if (rank_.parts[i].onHost)
-                continue;
-            const SplitPart& part = parts_[i];
-            add(part.entry, part.exit, OpKind::Part, i);
+            if (!rank_.parts[i].onHost)
+                add(OpKind::Part, i);
         }
-        std::ranges::sort(edges_, [](const Edge& a, const Edge& b) {
-            return std::tie(a.at, a.isBegin, a.kind, a.index) < std::tie(b.at, b.isBegin, b.kind, b.index);
-        });
+        for (std::size_t i = 0; i < rank_.copies.size(); ++i)
+            add(OpKind::Copy, i);
+        // Stable: what begins at one instant stays in the order of kinds and indices.
+        sortRuns(begins_, [&](OpRef a, OpRef b) { return timesOf(a).beginNs < timesOf(b).beginNs; });
     }
 
-    std::optional<Ns> launchOf(const Edge& edge) const
+    Window timesOf(OpRef op) const
     {
-        switch (edge.kind) {
+        switch (op.kind) {
         case OpKind::Compute:
-            return rank_.compute[edge.index].launch;
+            return { rank_.compute[op.index].begin, rank_.compute[op.index].end };
         case OpKind::Copy:
-            return rank_.copies[edge.index].launch;
+            return { rank_.copies[op.index].begin, rank_.copies[op.index].end };
         default:
-            return rank_.parts[edge.index].launch;
+            return { parts_[op.index].entry, parts_[op.index].exit };
+        }
+    }
+
+    /// The next begin or end; ends come first at one instant. None when nothing more begins or ends.
+    std::optional<Edge> nextEdge() const
+    {
+        std::optional<Edge> edge;
+        if (next_ < begins_.size())
+            edge = Edge{ timesOf(begins_[next_]).beginNs, true, begins_[next_] };
+        if (!ends_.empty() && (!edge || ends_.top().first <= edge->at))
+            edge = Edge{ ends_.top().first, false, ends_.top().second };
+        return edge;
+    }
+
+    std::optional<Ns> launchOf(OpRef op) const
+    {
+        switch (op.kind) {
+        case OpKind::Compute:
+            return rank_.compute[op.index].launch;
+        case OpKind::Copy:
+            return rank_.copies[op.index].launch;
+        default:
+            return rank_.parts[op.index].launch;
         }
     }
 
     void apply(const Edge& edge)
     {
+        if (edge.isBegin) {
+            ++next_;
+            ends_.push({ timesOf(edge.op).endNs, edge.op });
+        } else {
+            ends_.pop();
+        }
         const int change = edge.isBegin ? 1 : -1;
-        if (edge.kind == OpKind::Compute)
+        if (edge.op.kind == OpKind::Compute)
             activeCompute_ += change;
-        else if (edge.kind == OpKind::Copy)
+        else if (edge.op.kind == OpKind::Copy)
             activeCopies_ += change;
         else if (edge.isBegin)
-            activeParts_.push_back(edge.index);
+            activeParts_.push_back(edge.op.index);
         else
-            std::erase(activeParts_, edge.index);
+            std::erase(activeParts_, edge.op.index);
     }
 
     bool idle() const { return activeCompute_ == 0 && activeCopies_ == 0 && activeParts_.empty(); }
 
-    void label(const Stretch& stretch, std::size_t& next)
+    void label(const Stretch& stretch)
     {
         stretchBegin_ = stretch.begin;
-        while (next < edges_.size() && edges_[next].at <= stretch.begin)
-            apply(edges_[next++]);
+        std::optional<Edge> edge = nextEdge();
+        for (; edge && edge->at <= stretch.begin; edge = nextEdge())
+            apply(*edge);
         Ns at = stretch.begin;
         // Operations that begin exactly with the stretch leave no gap; idle from the start opens one.
         while (at < stretch.end) {
-            const Ns until = next < edges_.size() ? std::min(edges_[next].at, stretch.end) : stretch.end;
+            const Ns until = edge ? std::min(edge->at, stretch.end) : stretch.end;
             const bool wasIdle = idle();
             if (!wasIdle)
                 busy(at, until);
             std::optional<Ns> launch;
             bool begins = false;
-            while (next < edges_.size() && edges_[next].at == until && until < stretch.end) {
-                const Edge& edge = edges_[next];
-                if (edge.isBegin) {
+            for (; edge && edge->at == until && until < stretch.end; edge = nextEdge()) {
+                if (edge->isBegin) {
                     begins = true;
-                    if (const auto l = launchOf(edge); l && (!launch || *l < *launch))
+                    if (const auto l = launchOf(edge->op); l && (!launch || *l < *launch))
                         launch = l;
                 }
-                apply(edge);
-                ++next;
+                apply(*edge);
             }
             if (wasIdle)
                 gap({ at, until, !begins, launch });
@@ -272,7 +311,10 @@ private:
     const ClockView view_;
     Intervals checkpoints_, data_;
     std::vector<std::size_t> hostParts_;
-    std::vector<Edge> edges_;
+    using End = std::pair<Ns, OpRef>;
+    std::vector<OpRef> begins_; ///< by their instants
+    std::size_t next_ = 0; ///< of begins_
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_; ///< of what is under way
     int activeCompute_ = 0;
     int activeCopies_ = 0;
     std::vector<std::size_t> activeParts_;
@@ -281,45 +323,65 @@ private:
 };
 
 /// Level 0 over level 1: where the job was not in a committed step its label counts.
-std::vector<Segment> overlay(const std::vector<Segment>& inside, const std::vector<LifecycleSpan>& lifecycle)
-{
-    std::vector<Segment> out;
-    out.reserve(inside.size() + lifecycle.size());
-    std::size_t span = 0;
-    for (const Segment& segment : inside) {
-        Ns at = segment.begin;
-        while (at < segment.end) {
-            while (span < lifecycle.size() && lifecycle[span].end <= at)
-                ++span;
-            Segment piece = segment;
-            piece.begin = at;
-            if (span < lifecycle.size()) {
-                piece.end = std::min(segment.end, lifecycle[span].end);
-                piece.step = lifecycle[span].step;
-                if (lifecycle[span].label != Label::Compute) {
-                    piece.label = lifecycle[span].label;
-                    piece.part = -1;
-                    piece.excess = false;
+class Overlay {
+public:
+    explicit Overlay(const std::vector<LifecycleSpan>& lifecycle)
+        : lifecycle_(lifecycle)
+    {
+    }
+
+    void add(const std::vector<Segment>& inside)
+    {
+        for (const Segment& segment : inside) {
+            Ns at = segment.begin;
+            while (at < segment.end) {
+                while (span_ < lifecycle_.size() && lifecycle_[span_].end <= at)
+                    ++span_;
+                Segment piece = segment;
+                piece.begin = at;
+                if (span_ < lifecycle_.size()) {
+                    piece.end = std::min(segment.end, lifecycle_[span_].end);
+                    piece.step = lifecycle_[span_].step;
+                    if (lifecycle_[span_].label != Label::Compute) {
+                        piece.label = lifecycle_[span_].label;
+                        piece.part = -1;
+                        piece.excess = false;
+                    }
                 }
+                at = piece.end;
+                out_.push_back(piece);
             }
-            at = piece.end;
-            out.push_back(piece);
         }
     }
-    return out;
-}
+
+    std::vector<Segment> take()
+    {
+        out_.shrink_to_fit(); // they stay as long as the ledger
+        return std::move(out_);
+    }
+
+private:
+    const std::vector<LifecycleSpan>& lifecycle_;
+    std::size_t span_ = 0;
+    std::vector<Segment> out_;
+};
 
 } // namespace
 
 std::vector<Segment> labelRank(const LedgerInput& input, std::size_t rankIndex, const std::vector<SplitPart>& parts,
     const std::vector<LifecycleSpan>& lifecycle, ClockView view)
 {
-    return overlay(StretchLabeller(input, input.ranks[rankIndex], parts, view).run(), lifecycle);
+    Overlay overlay(lifecycle);
+    StretchLabeller(input, input.ranks[rankIndex], parts, view).run([&](const std::vector<Segment>& inside) {
+        overlay.add(inside);
+    });
+    return overlay.take();
 }
 
 Ns overlapOf(const RankInput& rank, const std::vector<SplitPart>& parts)
 {
     std::vector<Window> compute, communication;
+    compute.reserve(rank.compute.size());
     for (const ComputeOp& op : rank.compute)
         compute.push_back({ op.begin, op.end });
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -329,8 +391,8 @@ Ns overlapOf(const RankInput& rank, const std::vector<SplitPart>& parts)
     std::vector<Window> window;
     for (const Stretch& stretch : rank.stretches)
         window.push_back({ stretch.begin, stretch.end });
-    return totalNs(
-        intersection(intersection(unionOf(std::move(compute)), unionOf(std::move(communication))), unionOf(std::move(window))));
+    return totalNs(intersection(
+        intersection(unionOf(std::move(compute)), unionOf(std::move(communication))), unionOf(std::move(window))));
 }
 
 } // namespace rankscope::tracing::ledger

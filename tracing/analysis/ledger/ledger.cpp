@@ -53,8 +53,10 @@ public:
         settleCauses(input_, result_);
 
         const LeafTable measured = leavesOf(input_, result_, shares_);
-        const LeafTable low = view(ClockView::Low), high = view(ClockView::High);
-        writeRows(input_, result_, measured, low, high);
+        if (hasClockError())
+            writeRows(input_, result_, measured, view(ClockView::Low), view(ClockView::High));
+        else
+            writeRows(input_, result_, measured, measured, measured);
         result_.goodput = goodputOf();
         return std::move(result_);
     }
@@ -91,8 +93,6 @@ private:
     /// measured.
     LeafTable view(ClockView clockView)
     {
-        if (!hasClockError())
-            return leavesOf(input_, result_, shares_);
         LedgerResult other;
         other.steps = result_.steps;
         for (std::size_t r = 0; r < input_.ranks.size(); ++r) {

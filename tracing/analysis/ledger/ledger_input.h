@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tracing/model/compact_optional.h"
 #include "tracing/model/kinds.h"
 #include "tracing/model/pipeline_schedule.h"
 
@@ -19,7 +20,7 @@ using Ns = std::int64_t;
 /// End of an operation that has not ended in what is known: it lasts to the end of its stretch.
 inline constexpr Ns kStillOpen = std::numeric_limits<Ns>::max();
 
-/// A compute kernel.
+/// A compute kernel. What a run has most of: it is kept small.
 struct ComputeOp {
     Ns begin = 0;
     Ns end = 0;
@@ -27,14 +28,14 @@ struct ComputeOp {
     DataType dtype = DataType::Unknown;
     std::int32_t lane = 0;
     std::int32_t threads = 1;
-    std::optional<std::int32_t> microBatch{};
-    std::optional<std::int32_t> chunk{};
-    std::optional<std::int64_t> flop{};
+    CompactOptional<std::int32_t> microBatch{};
+    CompactOptional<std::int32_t> chunk{};
+    CompactOptional<std::int64_t> flop{};
     std::int64_t redundantFlop = 0; ///< padding, dropped tokens, replicated work; contained in flop
-    std::optional<std::int64_t> bytes{};
-    std::optional<Ns> cpu{}; ///< CPU time over all its threads
-    std::optional<std::int64_t> work{}; ///< tokens or samples
-    std::optional<Ns> launch{}; ///< begin of the host call that launched it
+    CompactOptional<std::int64_t> bytes{};
+    CompactOptional<Ns> cpu{}; ///< CPU time over all its threads
+    CompactOptional<std::int64_t> work{}; ///< tokens or samples
+    CompactOptional<Ns> launch{}; ///< begin of the host call that launched it
 };
 
 /// One rank's part of an instance (collective or point-to-point): entry and exit.

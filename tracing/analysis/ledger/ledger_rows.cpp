@@ -4,6 +4,7 @@
 #include "tracing/analysis/ledger/largest_remainder.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace rankscope::tracing::ledger {
@@ -131,6 +132,27 @@ Ns valueOf(const LeafTable& table, const LeafTable::key_type& key)
     return it == table.end() ? 0 : it->second;
 }
 
+/// Adds to a table without a search where the leaf was of the same step when it came last.
+class Sums {
+public:
+    explicit Sums(LeafTable& table)
+        : table_(table)
+    {
+    }
+
+    void add(const LeafTable::key_type& key, Ns ns)
+    {
+        LeafTable::value_type*& last = last_[static_cast<std::size_t>(std::get<LeafKey>(key).leaf)];
+        if (!last || last->first != key)
+            last = &*table_.try_emplace(key, 0).first;
+        last->second += ns;
+    }
+
+private:
+    LeafTable& table_;
+    std::array<LeafTable::value_type*, static_cast<std::size_t>(Leaf::Unattributed) + 1> last_{}; ///< by leaf
+};
+
 void writeCaused(LedgerResult& result, const LedgerRow& whole, const std::vector<CauseRow>& causes)
 {
     std::vector<std::int64_t> weights;
@@ -247,14 +269,15 @@ LeafTable leavesOf(
     const LedgerInput& input, const LedgerResult& result, const std::vector<std::unique_ptr<ComputeShare>>& shares)
 {
     LeafTable table;
+    Sums sums(table);
     for (std::size_t r = 0; r < result.ranks.size(); ++r) {
         // Parts of another view of the clock share the measured split's calibration.
         for (const Segment& segment : result.ranks[r].segments) {
             if (segment.label != Label::Compute)
-                table[{ r, segment.step, leafOf(input, result, r, segment) }] += segment.end - segment.begin;
+                sums.add({ r, segment.step, leafOf(input, result, r, segment) }, segment.end - segment.begin);
         }
         shares[r]->distribute(result.ranks[r].segments, [&](std::int32_t step, Leaf leaf, Ns ns) {
-            table[{ r, step, LeafKey{ leaf, Dimension::None } }] += ns;
+            sums.add({ r, step, LeafKey{ leaf, Dimension::None } }, ns);
         });
     }
     return table;
