@@ -262,13 +262,13 @@ bool MessageCommunicator::pollCollectives()
 {
     // Groups take turns within themselves only: sums over the parts of a tensor must not queue behind those of
     // gradients.
-    std::vector<GroupId> busy;
+    busyGroups_.clear();
     return std::erase_if(collectives_, [&](Collective& collective) {
-        const bool waits = std::ranges::find(busy, collective.group) != busy.end();
+        const bool waits = std::ranges::find(busyGroups_, collective.group) != busyGroups_.end();
         if (!waits && advance(collective))
             return true;
         if (!waits)
-            busy.push_back(collective.group);
+            busyGroups_.push_back(collective.group);
         return false;
     }) > 0;
 }

@@ -88,6 +88,7 @@ private:
     std::deque<GroupState> groups_;
     std::vector<Message> messages_;
     std::deque<Collective> collectives_;
+    std::vector<GroupId> busyGroups_; ///< of one look around; kept, as a wait looks around all the time
     std::map<std::pair<int, int>, std::uint32_t> sentTo_, receivedFrom_; ///< by peer and channel
     std::map<std::string, tracing::LocalName> names_;
     std::uint64_t lastRequest_ = 0;

@@ -40,10 +40,9 @@ RingExchange::RingExchange(Transport& transport, std::vector<int> members, int i
     , data_(data)
     , elementBytes_(elementBytes)
     , add_(add)
-    , swaps_(op == RingOp::AllReduce && members_.size() == 2 && data.size() <= kSwapBytes)
     // The segment that comes last is the one summed up here. With ReduceScatter it has to be this rank's own.
-    , sends_(swaps_ ? planSwap() : plan(op == RingOp::ReduceScatter ? index - 1 : index))
-    , receives_(swaps_ ? planSwap() : plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
+    , sends_(plan(op == RingOp::ReduceScatter ? index - 1 : index))
+    , receives_(plan(op == RingOp::ReduceScatter ? index - 2 : index - 1))
 {
     const auto sums = static_cast<std::size_t>(std::ranges::count_if(receives_, &Item::adds));
     while (scratch_.size() < std::min(kWindow, sums)) {
@@ -87,18 +86,6 @@ std::vector<RingExchange::Item> RingExchange::plan(int firstSegment) const
     return items;
 }
 
-std::vector<RingExchange::Item> RingExchange::planSwap() const
-{
-    // In four pieces, so that one is added while the next one travels; fewer where a message costs more than that.
-    constexpr std::size_t kLeast = 64 << 10;
-    static_assert(kSwapBytes / kWindow <= kChunkBytes && kLeast <= kChunkBytes, "a piece fits a chunk's memory");
-    const std::size_t piece = std::max(kLeast, (data_.size() / kWindow + 63) / 64 * 64);
-    std::vector<Item> items;
-    for (std::size_t at = 0; at < data_.size(); at += piece)
-        items.push_back({ .data = data_.subspan(at, std::min(piece, data_.size() - at)), .needs = 0, .adds = true });
-    return items;
-}
-
 bool RingExchange::startReceives()
 {
     const std::size_t from = static_cast<std::size_t>(index_) + members_.size() - 1;
@@ -130,12 +117,7 @@ bool RingExchange::startSends()
 
 bool RingExchange::finishReceive()
 {
-    if (receiving_.empty())
-        return false;
-    // What is added to must have left here: on a ring it has long gone around.
-    if (swaps_ && received_ >= sendsStarted_ - sending_.size())
-        return false;
-    if (!transport_.test(receiving_.front().message))
+    if (receiving_.empty() || !transport_.test(receiving_.front().message))
         return false;
     if (receives_[received_].adds)
         add_(receives_[received_].data, receiving_.front().came);

@@ -26,11 +26,9 @@ enum class RingOp {
 /// all-gather, in chunks of 256 KiB so that a chunk's sum runs while the next one travels. Moves only inside advance().
 /// Segments are summed in the order of the ring whatever arrives first, and then copied, so that all ranks hold the
 /// same bits every time.
-/// Two ranks give each other a short sum whole and both add: as many bytes in one round trip instead of two.
 class RingExchange {
 public:
     static constexpr std::size_t kChunkBytes = 256 << 10;
-    static constexpr std::size_t kSwapBytes = 1 << 20; ///< longest sum that two ranks swap: then halves are quicker
 
     /// `members` are world ranks in ring order, `index` is this rank's place; data must live until advance() is done.
     RingExchange(Transport& transport, std::vector<int> members, int index, int tag, RingOp op,
@@ -57,7 +55,6 @@ private:
     };
 
     std::vector<Item> plan(int firstSegment) const;
-    std::vector<Item> planSwap() const;
     std::span<std::byte> segment(int s) const;
     bool startReceives();
     bool startSends();
@@ -72,7 +69,6 @@ private:
     std::span<std::byte> data_;
     std::size_t elementBytes_;
     AddBytes add_;
-    bool swaps_;
 
     std::vector<Item> sends_, receives_;
     std::size_t sendsStarted_ = 0, receivesStarted_ = 0, received_ = 0;
