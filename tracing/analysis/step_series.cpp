@@ -133,9 +133,12 @@ SeriesKind seriesKind(std::string_view name)
     const auto has = [&](const char* word) { return lower.find(word) != std::string::npos; };
     if (has("held") || has("valid"))
         return SeriesKind::HeldOutLoss;
+    // A term that the loss contains, such as that which keeps experts equally busy.
+    if (has("balanc") || has("aux"))
+        return SeriesKind::Other;
     if (has("loss"))
         return SeriesKind::Loss;
-    if (has("token"))
+    if (has("throughput") || (has("token") && (has("/s") || has("per"))))
         return SeriesKind::TokensPerSecond;
     if (has("grad"))
         return SeriesKind::GradientNorm;

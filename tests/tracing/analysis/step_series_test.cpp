@@ -65,7 +65,16 @@ TEST(Series, AreKnownByTheirNames)
     EXPECT_EQ(seriesKind("held-out loss"), SeriesKind::HeldOutLoss);
     EXPECT_EQ(seriesKind("Validation loss"), SeriesKind::HeldOutLoss);
     EXPECT_EQ(seriesKind("tokens_per_s"), SeriesKind::TokensPerSecond);
+    EXPECT_EQ(seriesKind("throughput"), SeriesKind::TokensPerSecond);
     EXPECT_EQ(seriesKind("queue"), SeriesKind::Other);
+}
+
+TEST(Series, OfAMixtureOfExpertsAreNotTakenForItsLossAndSpeed)
+{
+    EXPECT_EQ(seriesKind("balance loss"), SeriesKind::Other);
+    EXPECT_EQ(seriesKind("aux_loss"), SeriesKind::Other);
+    EXPECT_EQ(seriesKind("dropped tokens"), SeriesKind::Other);
+    EXPECT_EQ(seriesKind("expert 3"), SeriesKind::Other);
 }
 
 TEST(Series, TheOneWithMostSamplesIsTaken)
