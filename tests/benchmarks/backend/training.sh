@@ -9,9 +9,9 @@ rounds=${RS_BENCH_ROUNDS:-3}
 torch_python=/usr/bin/python3
 torch_blas=/usr/lib/$(uname -m)-linux-gnu/openblas-openmp
 
-# Products and everything else by name: seconds count CPU time where it was measured.
-roofline_query="SELECT n.text, SUM(k.duration_ns), SUM(s.flop), SUM(s.bytes) FROM kernel k
-    JOIN signature s ON s.id = k.signature JOIN name n ON n.id = s.name GROUP BY n.text ORDER BY 2 DESC"
+# Kernels by name and kind of numbers (2: bf16, as in the view kernels).
+roofline_query="SELECT n.text, SUM(k.duration_ns), SUM(s.flop), SUM(s.bytes), s.dtype FROM kernel k
+    JOIN signature s ON s.id = k.signature JOIN name n ON n.id = s.name GROUP BY n.text, s.dtype ORDER BY 2 DESC"
 
 has_torch() { "$torch_python" -c 'import torch' 2>/dev/null; }
 
@@ -45,30 +45,44 @@ ranks_rate() {
         sed -n 's/.*"step":[0-9]*,.*"tokens_per_s":\([0-9.]*\).*/\1/p' | tail -n +4 | median
 }
 
-# Every kernel of a recorded step beside the roofline of products and memory measured in the same run.
+# kernel_rate BENCHMARK COUNTER, of bench_kernels.
+kernel_rate() {
+    "$bin/bench_kernels" --benchmark_filter="^$1/" --benchmark_format=csv 2>/dev/null |
+        awk -F, -v counter="\"$2\"" '$1 ~ /^name/ { for (i = 1; i <= NF; ++i) if ($i == counter) column = i }
+            $1 ~ /^"/ { print $column }'
+}
+
+# Every kernel of the recorded steps of a model beside the rooflines of products and memory: print_rooflines small_fp32
 print_rooflines() {
-    local peak bandwidth
     mkdir "$scratch/session"
     "$bin/rankscope" collect --quiet --session "$scratch/session" --out "$scratch/run.rsdb" &
     local collector=$!
-    RANKSCOPE_SESSION=$scratch/session ranks_rate 1 "$(nproc)" train.peak_gflops=0 train.steps=8 >/dev/null
+    RANKSCOPE_SESSION=$scratch/session step_rate trainingStep "$1" >/dev/null
     kill -TERM "$collector"
     wait "$collector" || true
-    bandwidth=$("$bin/bench_kernels" --benchmark_filter=^copyLarge --benchmark_format=csv 2>/dev/null |
-        awk -F, '$1 ~ /^name/ { for (i = 1; i <= NF; ++i) if ($i == "\"GB/s\"") column = i } $1 ~ /^"copy/ { print $column }')
-    peak=$("$bin/rankscope" sql "$scratch/run.rsdb" --csv \
-        "SELECT value FROM provenance WHERE key = 'rank.0.peak_flops'" | tail -1)
-    echo "rooflines: products $(awk "BEGIN { printf \"%.0f\", $peak / 1e9 }") GFLOP/s (768 x 768 x 768)," \
-        "memory $bandwidth GB/s (copy of 256 MB); caches can be quicker than memory"
+    echo "  $1:"
     "$bin/rankscope" sql "$scratch/run.rsdb" --csv "$roofline_query" |
-        awk -F, -v peak="$peak" -v bandwidth="$bandwidth" 'NR > 1 {
-            gsub(/"/, ""); least = $3 / peak; moving = $4 / (bandwidth * 1e9); if (moving > least) least = moving
-            time[NR] = $2 / 1e9; share[NR] = 100 * least / ($2 / 1e9); name[NR] = $1; all += $2 / 1e9 }
+        awk -F, -v peak="$peak" -v half_peak="$half_peak" -v bandwidth="$bandwidth" 'NR > 1 {
+            gsub(/"/, ""); least = $3 / ($5 == 2 ? half_peak : peak); moving = $4 / bandwidth
+            if (moving > least) least = moving
+            time[NR] = $2; share[NR] = 100 * least / $2; name[NR] = $1; all += $2; possible += least }
             END { for (i = 2; i <= NR; ++i) if (time[i] / all > 0.005)
-                printf "  %-36s %5.1f %% of the time, %4.0f %% of its roofline%s\n", name[i], 100 * time[i] / all, share[i],
+                printf "    %-34s %5.1f %% of the time, %4.0f %% of its roofline%s\n", name[i], 100 * time[i] / all, share[i],
                     share[i] < 80 ? sprintf(" (%.1f %% of the time above it)", 100 * time[i] * (1 - share[i] / 100) / all) : ""
+                printf "    %-34s %5.1f %% of the time, %4.0f %% of its roofline\n", "all", 100, 100 * possible / all
             }'
     rm -rf "$scratch/run.rsdb"* "$scratch/session"
+}
+
+measure_rooflines() {
+    local peak half_peak bandwidth model
+    peak=$(kernel_rate matmulPeak GFLOP/s) half_peak=$(kernel_rate bf16MatmulPeak GFLOP/s)
+    bandwidth=$(kernel_rate copyLarge GB/s)
+    echo "-- rooflines: products $peak GFLOP/s in fp32, $half_peak in bf16 (768 x 768 x 768), memory $bandwidth GB/s" \
+        "(copy of 256 MB); caches can be quicker than memory"
+    for model in small_fp32 small_bf16 large_fp32 large_bf16; do
+        print_rooflines "$model"
+    done
 }
 
 ratio() { awk "BEGIN { if ($2 > 0) printf \"%.2f\", $1 / $2; else print \"-\" }"; }
@@ -104,5 +118,5 @@ measure_training() {
     one=$(median <"$scratch/one") two=$(median <"$scratch/two") zero=$(median <"$scratch/zero")
     printf '  one rank %.0f, dp 2 %.0f (%s), with ZeRO-1 %.0f (%s)\n' "$one" "$two" "$(ratio "$two" "$one")" "$zero" \
         "$(ratio "$zero" "$one")"
-    print_rooflines
+    measure_rooflines
 }

@@ -67,6 +67,10 @@ void bf16MatmulWeightGradient(benchmark::State& state)
     bf16MatmulForm(state, { .M = state.range(0), .N = state.range(1), .K = N, .transposeA = true, .accumulate = true });
 }
 
+// What a core can do at best: the shape by which a training run measures its peak.
+void matmulPeak(benchmark::State& state) { matmulForm(state, { .M = 768, .N = 768, .K = 768 }); }
+void bf16MatmulPeak(benchmark::State& state) { bf16MatmulForm(state, { .M = 768, .N = 768, .K = 768 }); }
+
 void matmulForward(benchmark::State& state) { matmulForm(state, { .M = N, .N = state.range(1), .K = state.range(0) }); }
 void matmulInputGradient(benchmark::State& state)
 {
@@ -199,6 +203,8 @@ void copyLarge(benchmark::State& state)
     measure(state, copyCost(kFloats), [&] { cpu::copy(y.data(), x.data(), kFloats); });
 }
 
+BENCHMARK(matmulPeak)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(bf16MatmulPeak)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(copyLarge)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(attentionForward)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(attentionBackward)->UseRealTime()->Unit(benchmark::kMicrosecond);

@@ -1,14 +1,14 @@
 #include "backend/model/gpt_stage.h"
-#include "kernels/adamw.h"
-#include "kernels/gradient_norm.h"
+#include "backend/parallel/optimizer.h"
 #include "kernels/matmul.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
-// Training steps of two models in one process. Threads: OMP_NUM_THREADS.
+// Training steps of two models in one process. Threads: OMP_NUM_THREADS. With RANKSCOPE_SESSION set they are recorded.
 // The column CPU sums over threads; with OMP_WAIT_POLICY=passive it tells the work also where others use the machine.
 
 namespace rankscope::backend {
@@ -34,14 +34,13 @@ void rateTokens(benchmark::State& state, const Size& size)
 // Clear, forward, backward, norm and AdamW. With `pieces` somebody wants to be called every 100 us.
 void trainingStep(benchmark::State& state, const Size& size, Numbers numbers, bool pieces)
 {
-    const auto recorder = tracing::Recorder::open({});
+    const auto recorder = tracing::Recorder::open(tracing::Recorder::optionsFromEnvironment(0, 1));
     GptStage stage({ .config = size.config,
                        .chunks = { { wholeModel(size.config), 1 } },
                        .sequences = size.sequences,
                        .numbers = numbers },
         *recorder);
-    const auto count = static_cast<std::int64_t>(stage.values().size());
-    std::vector<float> moment1(stage.values().size()), moment2(stage.values().size());
+    Optimizer optimizer({}, stage, { { 0, stage.values().size() } }, *recorder);
     std::vector<std::int32_t> tokens;
     for (std::int32_t i = 0; i < size.tokens(); ++i)
         tokens.push_back(i * 31 % 256);
@@ -53,10 +52,7 @@ void trainingStep(benchmark::State& state, const Size& size, Numbers numbers, bo
         stage.forward(
             { .tokens = tokens, .targets = tokens, .lossScale = 1.0F / static_cast<float>(size.tokens()) }, {});
         stage.backward(0, 0, {}, {});
-        benchmark::DoNotOptimize(kernels::cpu::squaredNorm(stage.gradients().data(), count));
-        kernels::cpu::adamwStep(
-            stage.values().data(), moment1.data(), moment2.data(), stage.gradients().data(), count, { .step = ++step });
-        stage.weightsChanged();
+        optimizer.update(step++, std::sqrt(optimizer.squaredNorm(true, true)));
     }
     rateTokens(state, size);
     state.counters["pauses"] = benchmark::Counter(static_cast<double>(pauses), benchmark::Counter::kAvgIterations);
