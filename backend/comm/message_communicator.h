@@ -82,6 +82,7 @@ private:
     bool pollCollectives();
     bool advance(Collective& collective);
     bool poll();
+    bool doneSoon(Request request);
 
     std::unique_ptr<Transport> transport_;
     tracing::Recorder& recorder_;
