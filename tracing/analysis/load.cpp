@@ -53,6 +53,16 @@ template <typename Row> void sortByBegin(std::vector<Row>& rows)
 
 Result<RunFacts> loadFacts(TraceReader& reader)
 {
+    auto facts = loadFactsWithoutSteps(reader);
+    auto steps = reader.steps();
+    if (!facts || !steps)
+        return facts ? steps.error() : facts.error();
+    facts->steps = std::move(*steps);
+    return facts;
+}
+
+Result<RunFacts> loadFactsWithoutSteps(TraceReader& reader)
+{
     RunFacts facts;
     Loader load;
     load(facts.run, reader.run());
@@ -61,7 +71,6 @@ Result<RunFacts> loadFacts(TraceReader& reader)
     load(facts.communicators, reader.communicators());
     load(facts.names, reader.names());
     load(facts.signatures, reader.signatures());
-    load(facts.steps, reader.steps());
     load(facts.checkpoints, reader.checkpoints());
     load(facts.failures, reader.failures());
     load(facts.alerts, reader.alerts());

@@ -13,6 +13,8 @@ namespace rankscope::tracing {
 // The only place where the analyses meet the store; everything behind works on plain rows.
 
 Result<RunFacts> loadFacts(TraceReader& reader);
+/// All but the steps, whose rows grow with the run.
+Result<RunFacts> loadFactsWithoutSteps(TraceReader& reader);
 
 /// All ranks' parts that touch the window, split, ordered by begin. Matches that touch it come along.
 struct Communication {

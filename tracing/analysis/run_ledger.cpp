@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 namespace rankscope::tracing {
 
@@ -149,9 +150,31 @@ std::optional<double> RunLedger::flopOf(std::int32_t rank, std::int64_t ns) cons
 std::int64_t RunLedger::residualNs() const
 {
     std::int64_t left = capacityNs;
-    for (const ledger::LedgerRow& row : rows)
+    const SharedRows::Piece all = summedRows(*this);
+    for (const ledger::LedgerRow& row : *all)
         left -= row.ns;
     return left;
+}
+
+SharedRows::Piece summedRows(const RunLedger& run)
+{
+    if (run.sums)
+        return run.sums;
+    using Key = std::tuple<LeafKey, std::int32_t, std::optional<std::int32_t>, std::string_view>;
+    std::map<Key, ledger::LedgerRow> sums;
+    for (const ledger::LedgerRow& row : run.rows) {
+        ledger::LedgerRow& sum = sums[{ row.leaf, row.rank, row.culprit, row.cause }];
+        sum.ns += row.ns;
+        sum.low += row.low;
+        sum.high += row.high;
+    }
+    std::vector<ledger::LedgerRow> rows;
+    for (auto& [key, sum] : sums) {
+        std::tie(sum.leaf, sum.rank, sum.culprit, std::ignore) = key;
+        sum.cause = std::get<3>(key);
+        rows.push_back(std::move(sum));
+    }
+    return std::make_shared<const std::vector<ledger::LedgerRow>>(std::move(rows));
 }
 
 const Saving* RunLedger::savingOf(const LeafKey& leaf) const
@@ -231,8 +254,9 @@ std::optional<RunLedger> onlySteps(const RunLedger& run, StepRange steps)
         part.savings.clear();
         part.pop.reset();
     }
-    std::erase_if(part.rows,
-        [&](const ledger::LedgerRow& row) { return row.step < 0 || !chosen[static_cast<std::size_t>(row.step)]; });
+    part.rows = run.rows.where(
+        [&](const ledger::LedgerRow& row) { return row.step >= 0 && chosen[static_cast<std::size_t>(row.step)]; });
+    part.sums.reset();
     std::map<LeafKey, ledger::LedgerTotal> totals;
     for (RunLedger::Rank& rank : part.ranks)
         rank.windowNs = 0;

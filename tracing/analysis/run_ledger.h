@@ -4,6 +4,7 @@
 #include "tracing/analysis/pop.h"
 #include "tracing/analysis/remedy.h"
 #include "tracing/analysis/run_rows.h"
+#include "tracing/analysis/shared_rows.h"
 #include "tracing/analysis/step_series.h"
 #include "tracing/analysis/trace_ledger.h"
 #include "tracing/model/result.h"
@@ -40,7 +41,8 @@ struct RunLedger {
     std::int32_t ranksAbsent = 0;
     std::vector<Rank> ranks;
     std::vector<ledger::StepInfo> steps;
-    std::vector<ledger::LedgerRow> rows; ///< sum to the capacity
+    SharedRows rows; ///< sum to the capacity
+    SharedRows::Piece sums; ///< the rows summed over steps, where somebody has done so; ask summedRows()
     std::vector<ledger::LedgerTotal> totals; ///< in the order of leaves
     std::optional<StepRange> counted; ///< steps that reports count and savings are about; none: the run has no steps
     std::int64_t countedSteps = 0; ///< how many these are
@@ -60,6 +62,9 @@ struct RunLedger {
     const Saving* savingOf(const ledger::LeafKey& leaf) const;
     const Saving* savingOf(std::optional<std::int32_t> culprit, std::string_view cause) const;
 };
+
+/// The rows summed over the steps, by leaf, rank, culprit and cause; their step is -1, and `culprits` is empty.
+SharedRows::Piece summedRows(const RunLedger& run);
 
 RunLedger summarised(const LedgerSource& source, const ledger::LedgerResult& result);
 

@@ -53,6 +53,19 @@ void putCounted(Unpacker& pack, RunLedger& run)
         run.counted = StepRange{ *first, *last };
 }
 
+void putRows(Packer& pack, const RunLedger& run)
+{
+    put(pack, run.rows.size());
+    for (const ledger::LedgerRow& row : run.rows)
+        kRow(pack, row);
+}
+void putRows(Unpacker& pack, RunLedger& run)
+{
+    std::vector<ledger::LedgerRow> rows;
+    putAll(pack, rows, kRow);
+    run.rows = SharedRows(std::move(rows));
+}
+
 template <typename Pack, typename Run> void putRun(Pack& pack, Run& run)
 {
     for (auto* number :
@@ -66,7 +79,7 @@ template <typename Pack, typename Run> void putRun(Pack& pack, Run& run)
     putCounted(pack, run);
     putAll(pack, run.ranks, kRank);
     putAll(pack, run.steps, kStep);
-    putAll(pack, run.rows, kRow);
+    putRows(pack, run);
     putAll(pack, run.totals, kTotal);
     putAll(pack, run.savings, kSaving);
     putPop(pack, run.pop);

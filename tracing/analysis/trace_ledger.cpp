@@ -38,10 +38,12 @@ std::string text(const RunFacts& facts, const std::string& key)
 
 class SourceReader {
 public:
-    SourceReader(TraceReader& reader, const RunFacts& facts)
+    SourceReader(TraceReader& reader, const RunFacts& facts, Window window)
         : reader_(reader)
         , facts_(facts)
         , recorded_(facts.run.source == kOwnSource)
+        , window_(window)
+        , isPart_(window.beginNs > kAlways.beginNs)
     {
     }
 
@@ -53,6 +55,8 @@ public:
             if (Status status = readRank(info); !status)
                 return status.error();
         }
+        if (isPart_)
+            passIncomplete();
         fillMessages();
         setCalibration();
         setWindows();
@@ -68,12 +72,14 @@ private:
 
     Status readMatches()
     {
-        const auto matches = reader_.matches(kAlways);
+        const auto matches = reader_.matches(window_);
         if (!matches)
             return matches.error();
         std::map<CommunicatorId, const Communicator*> communicators;
         for (const Communicator& communicator : facts_.communicators)
             communicators[communicator.id] = &communicator;
+        if (isPart_)
+            source_.matches = *matches;
         for (const CollectiveMatch& match : *matches) {
             ledger::Instance instance;
             instance.communicator = raw(match.communicator);
@@ -123,8 +129,64 @@ private:
         }
         if (recorded_ && launches_.empty())
             addOffCoreGaps(rank, work_);
+        if (isPart_)
+            passCut(rank);
         input().ranks.push_back(std::move(rank));
         return Done{};
+    }
+
+    /// What begins before the cut or is of the first group launch, of which some may be left out, is not to be trusted;
+    /// the gap after it neither, whose begin may be unknown.
+    void passCut(const ledger::RankInput& rank)
+    {
+        std::int64_t passed = window_.beginNs;
+        std::int64_t firstGroup = INT64_MAX;
+        for (const ledger::PartOp& part : rank.parts)
+            firstGroup = std::min(firstGroup, part.launchGroup.value_or(INT64_MAX));
+        const auto pass = [&](std::int64_t begin, std::int64_t end, bool isCut) {
+            if (begin < window_.beginNs || isCut)
+                passed = std::max(passed, end);
+        };
+        visitOps(rank, [&](const auto& op) { pass(op.begin, op.end, false); });
+        for (const Range& range : work_)
+            pass(range.beginNs, range.endNs, false);
+        for (const ledger::PartOp& part : rank.parts)
+            pass(part.begin, part.end, part.launchGroup && *part.launchGroup == firstGroup);
+        std::int64_t next = INT64_MAX;
+        visitOps(rank, [&](const auto& op) {
+            if (op.begin >= passed)
+                next = std::min(next, op.begin);
+        });
+        // Without a next operation all that follows is the same gap, to the end.
+        source_.firmNs = std::max(source_.firmNs, next == INT64_MAX ? passed : next);
+    }
+
+    template <typename Visitor> static void visitOps(const ledger::RankInput& rank, Visitor visitor)
+    {
+        for (const ledger::ComputeOp& op : rank.compute)
+            visitor(op);
+        for (const ledger::PartOp& part : rank.parts)
+            visitor(part);
+        for (const ledger::CopyOp& copy : rank.copies)
+            visitor(copy);
+    }
+
+    /// Nor is a collective of which a part was left out, nor what happened while it went on.
+    void passIncomplete()
+    {
+        std::vector<std::int32_t> present(input().instances.size(), 0);
+        std::vector<std::int64_t> ends(present.size(), INT64_MIN);
+        for (const ledger::RankInput& rank : input().ranks) {
+            for (const ledger::PartOp& part : rank.parts) {
+                ++present[part.instance];
+                ends[part.instance] = std::max(ends[part.instance], part.end);
+            }
+        }
+        for (std::size_t i = 0; i < present.size(); ++i) {
+            const CollectiveMatch& match = source_.matches[i];
+            if (present[i] > 0 && present[i] < match.partsPresent)
+                source_.firmNs = std::max({ source_.firmNs, ends[i], match.lastEntryNs });
+        }
     }
 
     std::int32_t clockOf(const std::string& node)
@@ -136,7 +198,7 @@ private:
     {
         if (lane.kind != LaneKind::Host)
             return Done{};
-        Status status = reader_.visit<HostCall>(lane.id, kAlways, [&](std::span<const HostCall> calls) {
+        Status status = reader_.visit<HostCall>(lane.id, window_, [&](std::span<const HostCall> calls) {
             for (const HostCall& call : calls) {
                 if (call.correlation)
                     launches_.add(*call.correlation, call.beginNs);
@@ -145,7 +207,7 @@ private:
         });
         if (!status)
             return status;
-        const auto ranges = reader_.markedRanges(lane.id);
+        const auto ranges = isPart_ ? reader_.ranges(lane.id, window_) : reader_.markedRanges(lane.id);
         if (!ranges)
             return ranges.error();
         for (const Range& range : *ranges) {
@@ -190,19 +252,19 @@ private:
     {
         switch (lane.kind) {
         case LaneKind::Compute:
-            return reader_.visit<Kernel>(lane.id, kAlways, [&](std::span<const Kernel> rows) {
+            return reader_.visit<Kernel>(lane.id, window_, [&](std::span<const Kernel> rows) {
                 for (const Kernel& row : rows)
                     addKernel(row, lane, rank);
                 return true;
             });
         case LaneKind::Communication:
-            return reader_.visit<CollectivePart>(lane.id, kAlways, [&](std::span<const CollectivePart> rows) {
+            return reader_.visit<CollectivePart>(lane.id, window_, [&](std::span<const CollectivePart> rows) {
                 for (const CollectivePart& row : rows)
                     addPart(row, rank);
                 return true;
             });
         case LaneKind::Copy:
-            return reader_.visit<Copy>(lane.id, kAlways, [&](std::span<const Copy> rows) {
+            return reader_.visit<Copy>(lane.id, window_, [&](std::span<const Copy> rows) {
                 for (const Copy& row : rows)
                     rank.copies.push_back({ row.beginNs, row.endNs, launchOf(row.beginNs, row.correlation) });
                 return true;
@@ -310,8 +372,9 @@ private:
                 for (std::size_t i = 0; i + 1 < rank.stretches.size(); ++i)
                     rank.stretches[i].end = std::min(rank.stretches[i].end, rank.stretches[i + 1].begin);
             }
-            if (rank.stretches.empty() && facts_.window.endNs > facts_.window.beginNs)
-                rank.stretches.push_back({ facts_.window.beginNs, facts_.window.endNs, std::nullopt });
+            const std::int64_t beginNs = std::max(facts_.window.beginNs, window_.beginNs);
+            if (rank.stretches.empty() && facts_.window.endNs > beginNs)
+                rank.stretches.push_back({ beginNs, facts_.window.endNs, std::nullopt });
             std::int64_t inside = 0;
             for (const ledger::Stretch& stretch : rank.stretches)
                 inside += stretch.end - stretch.begin;
@@ -382,6 +445,8 @@ private:
     TraceReader& reader_;
     const RunFacts& facts_;
     const bool recorded_;
+    const Window window_; ///< of the rows that are read
+    const bool isPart_;
     LedgerSource source_;
     std::unordered_map<std::int64_t, std::size_t> instanceOf_;
     struct Absent {
@@ -398,7 +463,12 @@ private:
 
 Result<LedgerSource> readLedgerSource(TraceReader& reader, const RunFacts& facts)
 {
-    return SourceReader(reader, facts).run();
+    return SourceReader(reader, facts, kAlways).run();
+}
+
+Result<LedgerSource> readLedgerSource(TraceReader& reader, const RunFacts& facts, std::int64_t fromNs)
+{
+    return SourceReader(reader, facts, { fromNs, kAlways.endNs }).run();
 }
 
 } // namespace rankscope::tracing

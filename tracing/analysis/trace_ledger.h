@@ -27,8 +27,15 @@ struct LedgerSource {
     bool flopsKnown = false; ///< peaks and FLOPs are in the file
     std::int64_t notRecordedNs = 0; ///< time of the run outside the stretches, over all ranks
     std::int32_t ranksAbsent = 0; ///< of the world size
+
+    std::vector<CollectiveMatch> matches; ///< of a part of a run: what the file says of the input's instances
+    /// Of a part of a run: from here on a rank's labels are those that the whole run gives it; before, something may
+    /// reach back to what was left out.
+    std::int64_t firmNs = INT64_MIN;
 };
 
 Result<LedgerSource> readLedgerSource(TraceReader& reader, const RunFacts& facts);
+/// Only what touches the time after `fromNs` in a run that we recorded; the ranks' stretches begin there.
+Result<LedgerSource> readLedgerSource(TraceReader& reader, const RunFacts& facts, std::int64_t fromNs);
 
 } // namespace rankscope::tracing

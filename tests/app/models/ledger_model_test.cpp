@@ -27,6 +27,7 @@ RunLedger sampleLedger()
     run.ranks = { { 0, 200 * kMs, {} }, { 1, 200 * kMs, {} } };
     run.counted = tracing::StepRange{ 4, 5 };
     run.countedSteps = 2;
+    std::vector<tracing::ledger::LedgerRow> rows;
     for (const std::int64_t step : { 4, 5 }) {
         const auto index = static_cast<std::int32_t>(run.steps.size());
         tracing::ledger::StepInfo info;
@@ -38,8 +39,8 @@ RunLedger sampleLedger()
             row.rank = rank;
             row.step = index;
             row.ns = row.low = row.high = ms * kMs;
-            run.rows.push_back(row);
-            return run.rows.back();
+            rows.push_back(row);
+            return rows.back();
         };
         add(kCompute, 0, 50);
         add(kCompute, 1, 50);
@@ -50,6 +51,7 @@ RunLedger sampleLedger()
         add(kNothing, 0, 10);
         add(kNothing, 1, 10);
     }
+    run.rows = std::move(rows);
     run.totals = { { kCompute, 200 * kMs, 200 * kMs, 200 * kMs }, { kWait, 80 * kMs, 76 * kMs, 84 * kMs },
         { kHost, 80 * kMs, 80 * kMs, 80 * kMs }, { kNothing, 40 * kMs, 40 * kMs, 40 * kMs } };
     tracing::Saving saving;
@@ -143,7 +145,7 @@ TEST(LedgerModelTest, ATotalAndOneBarARankStepDimensionOrCauseInTheOrderOfTheLea
 TEST(LedgerModelTest, UnattributedIsShownAlsoWhereThereIsNone)
 {
     RunLedger run = sampleLedger();
-    std::erase_if(run.rows, [](const auto& row) { return row.leaf == kNothing; });
+    run.rows = run.rows.where([](const auto& row) { return row.leaf != kNothing; });
     std::erase_if(run.totals, [](const auto& total) { return total.leaf == kNothing; });
     const LedgerModel model = ledgerModel(run, {});
     EXPECT_EQ(model.lines[0].name, "unattributed");
@@ -166,8 +168,10 @@ TEST(LedgerModelTest, CountsSomeStepsOrOnlyWhatIsAvoidable)
 TEST(LedgerModelTest, CausesAreSaidInPlainWords)
 {
     RunLedger run = sampleLedger();
-    for (auto& row : run.rows)
+    std::vector<tracing::ledger::LedgerRow> rows(run.rows.begin(), run.rows.end());
+    for (auto& row : rows)
         row.cause = row.cause.empty() ? "" : "compute_amount";
+    run.rows = std::move(rows);
     EXPECT_EQ(ledgerModel(run, {}).lines[3].who, "more to compute");
     EXPECT_EQ(ledgerModel(run, { .by = LedgerBy::Cause }).groups[2].name, "more to compute, rank 1");
     EXPECT_EQ(causeTitle("before the recording"), "before the recording");

@@ -318,7 +318,7 @@ TEST(RunLedgerKept, ADamagedResultIsNoResult)
 {
     RunLedger run;
     run.capacityNs = 5;
-    run.rows.push_back({});
+    run.rows = std::vector<ledger::LedgerRow>(1);
     std::string text = packed(run);
     ASSERT_TRUE(unpacked(text));
     EXPECT_FALSE(unpacked(text.substr(0, text.size() - 2)));

@@ -159,7 +159,9 @@ private:
         out.wait = std::min(duration, latest - out.entry);
         out.waitLow = std::min(duration, low);
         out.waitHigh = std::min(duration, high);
-        result_.orderViolations += out.exit < latest ? 1 : 0;
+        out.early = out.exit < latest;
+        out.beyondError = beyond;
+        result_.orderViolations += out.early ? 1 : 0;
         result_.violationsBeyondError += beyond ? 1 : 0;
         findCulprits(r, peers, out);
     }

@@ -151,7 +151,7 @@ ComputeShare::Split ComputeShare::splitKernel(const ComputeOp& op, std::size_t k
     const std::int64_t dtypePeak = perDtype == peak.dtypeFlopPerSecond.end() ? *peak.flopPerSecond : perDtype->second;
     const Ns exact = mulDivHalfUp(*op.flop, kNsPerSecond, *peak.flopPerSecond);
     if (exact > tau && !shared_[kernel])
-        ++flopViolations_;
+        flopViolations_.push_back(op.begin);
     split.arithmetic = std::min(exact, tau);
     split.precision = std::clamp(mulDivHalfUp(*op.flop, kNsPerSecond, dtypePeak), split.arithmetic, tau);
     const Ns memory = op.bytes && peak.bytesPerSecond ? mulDivHalfUp(*op.bytes, kNsPerSecond, *peak.bytesPerSecond) : 0;

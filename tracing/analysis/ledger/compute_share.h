@@ -22,8 +22,8 @@ public:
     /// Hands out the leaves of every compute segment: (step index, leaf, ns); per segment they sum to its length.
     void distribute(const std::vector<Segment>& segments,
         const std::function<void(std::int32_t step, Leaf leaf, Ns ns)>& sink) const;
-    /// Kernels whose FLOPs need more time than they took, though they shared with none.
-    std::int64_t flopViolations() const { return flopViolations_; }
+    /// Begins of the kernels whose FLOPs need more time than they took, though they shared with none.
+    const std::vector<Ns>& flopViolations() const { return flopViolations_; }
 
 private:
     struct Piece { ///< the set of active kernels is constant
@@ -58,7 +58,7 @@ private:
     std::vector<Ns> off_; ///< descheduled ns of each kernel in all
     std::vector<bool> shared_; ///< ran at the same time as another
     std::vector<Split> splits_; ///< empty: no kernel is split
-    std::int64_t flopViolations_ = 0;
+    std::vector<Ns> flopViolations_;
 };
 
 } // namespace rankscope::tracing::ledger

@@ -34,7 +34,8 @@ public:
                 shares_.push_back(std::make_unique<ComputeShare>(input.ranks[r]));
             else
                 shares_.push_back(std::make_unique<ComputeShare>(kNobody));
-            result_.flopViolations += shares_.back()->flopViolations();
+            result_.ranks.back().flopViolations = shares_.back()->flopViolations();
+            result_.flopViolations += std::ssize(shares_.back()->flopViolations());
         }
         countNegativeDurations();
     }
@@ -136,10 +137,7 @@ private:
                 }
             }
         }
-        if (goodput.total > 0) {
-            goodput.ettrPpm = mulDiv(goodput.committed + goodput.provisional, 1'000'000, goodput.total);
-            goodput.ettrFirmPpm = mulDiv(goodput.committed, 1'000'000, goodput.total);
-        }
+        setShares(goodput);
         return goodput;
     }
 
@@ -153,6 +151,14 @@ private:
 };
 
 } // namespace
+
+void setShares(Goodput& goodput)
+{
+    if (goodput.total <= 0)
+        return;
+    goodput.ettrPpm = mulDiv(goodput.committed + goodput.provisional, 1'000'000, goodput.total);
+    goodput.ettrFirmPpm = mulDiv(goodput.committed, 1'000'000, goodput.total);
+}
 
 LedgerResult computeLedger(const LedgerInput& input) { return LedgerRun(input).run(); }
 

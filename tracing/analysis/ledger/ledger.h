@@ -9,6 +9,9 @@ namespace rankscope::tracing::ledger {
 /// error.
 LedgerResult computeLedger(const LedgerInput& input);
 
+/// ETTR from the times.
+void setShares(Goodput& goodput);
+
 /// Bumped whenever the same input may give another result: results are kept in the file under it.
 inline constexpr int kLedgerVersion = 7;
 

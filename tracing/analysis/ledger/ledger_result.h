@@ -2,6 +2,7 @@
 
 #include "tracing/analysis/ledger/ledger_input.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,8 @@ struct SplitPart {
     std::vector<std::int32_t> culprits; ///< world ranks between which the clock cannot decide
     bool unsplit = false;
     bool eager = false;
+    bool early = false; ///< left before the latest entry: an order violation
+    bool beyondError = false; ///< by more than the clocks' error
     std::int32_t absentMembers = 0;
 };
 
@@ -135,6 +138,8 @@ struct StepInfo {
     StepState state = StepState::Committed;
     Ns begin = 0; ///< over all ranks
     Ns end = 0;
+
+    bool operator==(const StepInfo&) const = default;
 };
 
 struct LedgerRow {
@@ -147,6 +152,8 @@ struct LedgerRow {
     std::optional<std::int32_t> culprit;
     std::string cause; ///< empty: none
     std::vector<std::int32_t> culprits;
+
+    bool operator==(const LedgerRow&) const = default;
 };
 
 struct LedgerTotal {
@@ -154,12 +161,25 @@ struct LedgerTotal {
     Ns ns = 0;
     Ns low = 0;
     Ns high = 0;
+
+    bool operator==(const LedgerTotal&) const = default;
+};
+
+/// A leaf in one step over all ranks: measured, and with the waits at the low and at the high end of the clocks' error.
+struct StepLeaf {
+    std::int32_t step = -1; ///< index into steps; -1: outside every step
+    LeafKey leaf;
+    std::array<Ns, 3> ns{};
+
+    bool operator==(const StepLeaf&) const = default;
 };
 
 struct Goodput {
     Ns total = 0, start = 0, committed = 0, provisional = 0, lost = 0, down = 0;
     std::int64_t ettrPpm = 0; ///< with provisional steps
     std::int64_t ettrFirmPpm = 0;
+
+    bool operator==(const Goodput&) const = default;
 };
 
 struct RankLedger {
@@ -168,6 +188,7 @@ struct RankLedger {
     std::vector<Segment> segments; ///< ordered, tile the stretches
     std::vector<SplitPart> parts; ///< as the rank's input parts
     Ns overlap = 0; ///< communication and compute at once
+    std::vector<Ns> flopViolations; ///< begins of the kernels that took less time than their FLOPs need
     Ns quota[5] = { 0, 0, 0, 0, 0 }; ///< summed over steps: fill, warm, body, cool, drain
 };
 
@@ -176,6 +197,7 @@ struct LedgerResult {
     std::vector<StepInfo> steps;
     std::vector<LedgerRow> rows;
     std::vector<LedgerTotal> totals;
+    std::vector<StepLeaf> stepLeaves; ///< what the totals are summed from
     std::vector<WaitRecord> waits; ///< exposed ones, in the order of instances
     Goodput goodput;
     Ns capacity = 0; ///< sum of windows

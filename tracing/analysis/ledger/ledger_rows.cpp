@@ -287,18 +287,17 @@ void writeRows(const LedgerInput& input, LedgerResult& result, const LeafTable& 
     const LeafTable& high)
 {
     std::set<LeafTable::key_type> keys;
-    std::map<LeafKey, LedgerTotal> totals;
     for (const LeafTable* table : { &measured, &low, &high }) {
         for (const auto& [key, ns] : *table)
             keys.insert(key);
     }
     const CauseTable causes(input, result);
-    std::map<LeafKey, std::array<Ns, 3>> sums;
+    std::map<std::pair<std::int32_t, LeafKey>, std::array<Ns, 3>> byStep;
     for (const auto& key : keys) {
         const auto& [r, step, leaf] = key;
         const std::array<Ns, 3> values{ valueOf(measured, key), valueOf(low, key), valueOf(high, key) };
         for (std::size_t i = 0; i < values.size(); ++i)
-            sums[leaf][i] += values[i];
+            byStep[{ step, leaf }][i] += values[i];
         LedgerRow row{ leaf, result.ranks[r].rank, step, values[0], std::ranges::min(values), std::ranges::max(values),
             {}, "", {} };
         if (carriesCause(leaf.leaf)) {
@@ -307,6 +306,12 @@ void writeRows(const LedgerInput& input, LedgerResult& result, const LeafTable& 
         } else {
             result.rows.push_back(std::move(row));
         }
+    }
+    std::map<LeafKey, std::array<Ns, 3>> sums;
+    for (const auto& [place, values] : byStep) {
+        result.stepLeaves.push_back({ place.first, place.second, values });
+        for (std::size_t i = 0; i < values.size(); ++i)
+            sums[place.second][i] += values[i];
     }
     for (const auto& [leaf, values] : sums)
         result.totals.push_back({ leaf, values[0], std::ranges::min(values), std::ranges::max(values) });

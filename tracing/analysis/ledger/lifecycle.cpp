@@ -92,7 +92,7 @@ Ns LifecycleMap::lastProgress(const Failure& failure) const
     return earliest;
 }
 
-StepState LifecycleMap::stateOf(const Lifecycle& lifecycle, std::size_t attempt, std::int64_t step) const
+StepState stateOf(const Lifecycle& lifecycle, std::size_t attempt, std::int64_t step)
 {
     for (std::size_t f = attempt; f < lifecycle.failures.size(); ++f) {
         if (step > lifecycle.failures[f].restoredStep)

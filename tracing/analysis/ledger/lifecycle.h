@@ -12,6 +12,9 @@ struct LifecycleSpan {
     std::int32_t step = -1;
 };
 
+/// Whether what a step made lived on (METRICS 5.3, Level 0). `attempt`: from 0.
+StepState stateOf(const Lifecycle& lifecycle, std::size_t attempt, std::int64_t step);
+
 /// Level 0 of one rank, ordered, covering its stretches; steps are appended to `steps` by the first call.
 class LifecycleMap {
 public:
@@ -24,7 +27,6 @@ private:
     void addStretchSteps();
     void addAttempts(const Lifecycle& lifecycle);
     void addAttempt(const Lifecycle& lifecycle, std::size_t attempt);
-    StepState stateOf(const Lifecycle& lifecycle, std::size_t attempt, std::int64_t step) const;
     Ns lastProgress(const Failure& failure) const;
     Ns windowEnd() const;
 
