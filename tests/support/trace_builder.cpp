@@ -49,6 +49,12 @@ TraceBuilder& TraceBuilder::describe(const RankInfo& rank)
     return *this;
 }
 
+TraceBuilder& TraceBuilder::link(const LinkSpeed& link)
+{
+    must(writer_.putLink(link));
+    return *this;
+}
+
 TraceBuilder& TraceBuilder::startedAt(std::int64_t utcNs)
 {
     run_.originUtcNs = utcNs;
@@ -97,7 +103,8 @@ TraceBuilder& TraceBuilder::bubble(int rank, Window when, BubblePhase phase, std
     return *this;
 }
 
-TraceBuilder& TraceBuilder::range(int rank, Window when, RangeKind kind, std::optional<std::int64_t> step, int depth)
+TraceBuilder& TraceBuilder::range(int rank, Window when, RangeKind kind, std::optional<std::int64_t> step, int depth,
+    std::optional<std::int64_t> cpuNs)
 {
     Range row;
     row.beginNs = when.beginNs;
@@ -106,6 +113,7 @@ TraceBuilder& TraceBuilder::range(int rank, Window when, RangeKind kind, std::op
     row.kind = kind;
     row.depth = depth;
     row.step = step;
+    row.cpuNs = cpuNs;
     must(writer_.append(lane(rank, LaneKind::Host, Dimension::None, "host"), one(row)));
     return *this;
 }

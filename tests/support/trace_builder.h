@@ -18,6 +18,7 @@ public:
     TraceBuilder(const std::filesystem::path& file, int worldSize);
 
     TraceBuilder& describe(const tracing::RankInfo& rank);
+    TraceBuilder& link(const tracing::LinkSpeed& link);
     TraceBuilder& startedAt(std::int64_t utcNs); ///< what 0 of the run's clock is; 1970 unless said
     TraceBuilder& provenance(std::string_view key, std::string_view value);
 
@@ -34,8 +35,8 @@ public:
     }
     TraceBuilder& bubble(
         int rank, tracing::Window when, tracing::BubblePhase phase, std::optional<int> awaitedRank = {});
-    TraceBuilder& range(
-        int rank, tracing::Window when, tracing::RangeKind kind, std::optional<std::int64_t> step = {}, int depth = 0);
+    TraceBuilder& range(int rank, tracing::Window when, tracing::RangeKind kind, std::optional<std::int64_t> step = {},
+        int depth = 0, std::optional<std::int64_t> cpuNs = {});
     /// Enters the step and its range.
     TraceBuilder& step(int rank, std::int64_t step, tracing::Window when, int attempt = 0);
     TraceBuilder& failure(const tracing::AttemptFailure& failure);

@@ -222,7 +222,7 @@ void addExport(CLI::App& app, ExportArguments& arguments, Chosen& chosen)
         ->type_name("F.pftrace");
     command->add_option("--chrome", arguments.chrome, "Chrome trace JSON; compressed where the name ends in .gz")
         ->type_name("F.json[.gz]");
-    command->add_option("--csv", arguments.csv, "spans.csv, counters.csv and ranks.csv in this folder")
+    command->add_option("--csv", arguments.csv, "spans.csv, counters.csv, ranks.csv and run.csv in this folder")
         ->type_name("DIR");
     command->callback([&] {
         if (arguments.perfetto.empty() && arguments.chrome.empty() && arguments.csv.empty())

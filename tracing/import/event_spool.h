@@ -13,26 +13,27 @@
 
 namespace rankscope::tracing {
 
-enum class SourceKind : std::uint8_t { Kernel, Copy, HostCall, Range, Counter };
+enum class SourceKind : std::uint8_t { Kernel, Copy, HostCall, Range, Counter, Bubble };
 
-/// One event of a file, 48 bytes. What `extra` is depends on the kind: copy: bytes; range: step number; counter: bits
-/// of a double; kernel: work.
+/// One event of a file, 56 bytes. What `extra` is depends on the kind: copy: bytes; range: step number; counter: bits
+/// of a double; kernel: number in SourceTrace::kernelFacts; bubble: awaited rank.
 struct SourceEvent {
     std::int64_t beginNs = 0;
     std::int64_t endNs = 0;
     std::int64_t correlation = kNone;
     std::int64_t extra = kNone;
+    std::int64_t cpuNs = kNone; ///< of kernels and ranges
     std::uint32_t lane = 0;
     std::uint32_t name = 0; ///< into SourceTrace::strings
     SourceKind kind = SourceKind::Range;
     RangeKind range = RangeKind::Annotation;
     Pass pass = Pass::None;
-    std::uint8_t depth = 0;
+    BubblePhase phase = BubblePhase::Fill;
     std::int32_t microBatch = -1;
 
     static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 };
-static_assert(sizeof(SourceEvent) == 48);
+static_assert(sizeof(SourceEvent) == 56);
 
 /// Holds the events of one file by lane, in order of begin, in bounded memory: runs of events are sorted and, beyond
 /// the budget, moved to an unlinked temporary file, which is read in pieces and never mapped.

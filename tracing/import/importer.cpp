@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace rankscope::tracing {
@@ -190,14 +191,32 @@ private:
     std::atomic<bool> cancelled_{ false };
 };
 
+/// Tables that are read along with the spans beside them are no traces of their own.
+void leaveOutSideTables(std::vector<std::string>& files, const std::map<std::string, TraceFormat>& formats)
+{
+    std::set<fs::path> folders;
+    for (const auto& [file, format] : formats) {
+        if (format == TraceFormat::SpanTable)
+            folders.insert(fs::path(file).parent_path());
+    }
+    std::erase_if(files, [&](const std::string& file) {
+        const auto format = formats.find(file);
+        return format != formats.end() && format->second == TraceFormat::SideTable
+            && folders.contains(fs::path(file).parent_path());
+    });
+}
+
 /// Takes our own run files out of the list. They are merged with their like alone: a trace that has still to be matched
 /// and one that has been would not make one run.
 Result<std::vector<std::string>> takeRunFiles(std::vector<std::string>& files)
 {
     std::vector<std::string> runs;
+    std::map<std::string, TraceFormat> formats;
     std::string trace;
     for (const std::string& file : files) {
         const auto format = detectFormat(file);
+        if (format)
+            formats.emplace(file, *format);
         if (format && *format == TraceFormat::RunFile)
             runs.push_back(file);
         else if (format && *format != TraceFormat::Unknown)
@@ -206,6 +225,7 @@ Result<std::vector<std::string>> takeRunFiles(std::vector<std::string>& files)
     if (!runs.empty() && !trace.empty())
         return Error("import: " + runs.front() + " is a run file and " + trace
             + " is not; name only run files, or only other tools' traces");
+    leaveOutSideTables(files, formats);
     std::erase_if(files, [&](const std::string& file) { return std::ranges::find(runs, file) != runs.end(); });
     return runs;
 }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <tuple>
 
 namespace rankscope::tracing {
 
@@ -73,16 +74,33 @@ private:
         known.resize(names_.size());
         if (known[id])
             return *known[id];
-        const auto text = name(id);
-        if (!text)
-            return text.error();
-        KernelSignature signature;
-        signature.name = *text;
-        signature.pass = pass;
-        const auto stored = writer_.signature(signature);
+        const auto stored = store(id, pass, {});
         if (stored)
             known[id] = *stored;
         return stored;
+    }
+
+    /// Of a kernel of which more is known than its name and pass.
+    Result<SignatureId> signature(const SourceEvent& kernel)
+    {
+        if (kernel.extra == SourceEvent::kNone)
+            return signature(kernel.name, kernel.pass);
+        const std::tuple key(kernel.name, kernel.pass, kernel.extra);
+        if (const auto known = describedSignatures_.find(key); known != describedSignatures_.end())
+            return known->second;
+        const auto stored = store(kernel.name, kernel.pass, trace_.kernelFacts[kernel.extra]);
+        if (stored)
+            describedSignatures_[key] = *stored;
+        return stored;
+    }
+
+    Result<SignatureId> store(std::uint32_t id, Pass pass, const KernelFacts& facts)
+    {
+        const auto text = name(id);
+        if (!text)
+            return text.error();
+        return writer_.signature(
+            { *text, pass, facts.dtype, facts.threads, facts.flop, facts.bytes, facts.redundantFlop });
     }
 
     Result<LaneId> lane(std::uint32_t source, Dimension dimension = Dimension::None)
@@ -136,12 +154,14 @@ private:
     std::map<std::pair<LaneKind, std::string>, int> uses_; ///< lanes of the file that become one
     std::vector<std::optional<NameId>> names_;
     std::array<std::vector<std::optional<SignatureId>>, 6> signatures_; ///< by pass, then name
+    std::map<std::tuple<std::uint32_t, Pass, std::int64_t>, SignatureId> describedSignatures_; ///< by facts, too
     std::vector<std::int64_t> openEnds_; ///< ranges open at the sweep's place, by depth
     std::int64_t farOff_ = 0;
     std::vector<Kernel> kernels_;
     std::vector<Copy> copies_;
     std::vector<HostCall> calls_;
     std::vector<Range> ranges_;
+    std::vector<Bubble> bubbles_;
     std::vector<CounterSample> counters_;
 };
 
@@ -168,6 +188,7 @@ Status RankWriter::writeParts()
         row.peer = part.peer;
         row.launchGroup = part.launchGroup;
         row.microBatch = part.microBatch;
+        row.cpuNs = part.cpuNs;
         row.correlation = part.correlation;
         byLane[{ part.lane, dimension }].push_back(row);
     }
@@ -246,6 +267,7 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
     copies_.clear();
     calls_.clear();
     ranges_.clear();
+    bubbles_.clear();
     counters_.clear();
     for (const SourceEvent& event : events) {
         if (event.beginNs < trace_.lowestNs || event.beginNs > trace_.highestNs) {
@@ -256,12 +278,21 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
         if (event.kind == SourceKind::Kernel) {
             SourceEvent kernel = event;
             applyAction(trace_, kernel);
-            const auto s = signature(kernel.name, kernel.pass);
+            const auto s = signature(kernel);
             if (!s)
                 return s.error();
-            kernels_.push_back({ id, at.beginNs, at.endNs, *s, std::nullopt, knownMicroBatch(kernel.microBatch),
-                known(kernel.extra), known(kernel.correlation) });
+            kernels_.push_back({ id, at.beginNs, at.endNs, *s, known(kernel.cpuNs), knownMicroBatch(kernel.microBatch),
+                trace_.kernelFacts[kernel.extra].work, known(kernel.correlation) });
             tiles_.add(id, at, SpanClass::Compute);
+            continue;
+        }
+        if (event.kind == SourceKind::Bubble) {
+            std::optional<std::int32_t> awaited;
+            if (event.extra != SourceEvent::kNone)
+                awaited = static_cast<std::int32_t>(event.extra);
+            bubbles_.push_back({ id, at.beginNs, at.endNs, event.phase, trace_.stage.value_or(0),
+                knownMicroBatch(event.microBatch), awaited, event.pass });
+            tiles_.add(id, at, SpanClass::Bubble);
             continue;
         }
         if (event.kind == SourceKind::Counter) {
@@ -279,7 +310,7 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
             tiles_.add(id, at, SpanClass::Host);
         } else {
             ranges_.push_back({ id, at.beginNs, at.endNs, *text, event.range, depthOf(event), known(event.extra),
-                knownMicroBatch(microBatchOf(event)), std::nullopt });
+                knownMicroBatch(microBatchOf(event)), known(event.cpuNs) });
             const SpanClass shown = event.range == RangeKind::Data ? SpanClass::Data
                 : event.range == RangeKind::Checkpoint             ? SpanClass::Checkpoint
                                                                    : SpanClass::Host;
@@ -290,7 +321,7 @@ Status RankWriter::writeChunk(LaneId id, std::span<const SourceEvent> events)
         return rows.empty() ? Status(Done{}) : writer_.append(id, std::span(rows));
     };
     for (const Status& status :
-        { append(kernels_), append(copies_), append(calls_), append(ranges_), append(counters_) }) {
+        { append(kernels_), append(copies_), append(calls_), append(ranges_), append(bubbles_), append(counters_) }) {
         if (!status)
             return status;
     }
@@ -380,7 +411,8 @@ Status RunAssembly::writeFacts(const std::string& name)
 {
     RunInfo run;
     run.name = name;
-    run.source = traces_.front().format;
+    run.source = traces_.front().recorder.empty() ? traces_.front().format : traces_.front().recorder;
+    run.coresPerNode = traces_.front().coresPerNode;
     run.originUtcNs = originNs_;
     for (const SourceTrace& trace : traces_)
         run.worldSize = std::max({ run.worldSize, trace.worldSize.value_or(0), trace.rank.value_or(0) + 1 });
@@ -398,6 +430,7 @@ Status RunAssembly::writeFacts(const std::string& name)
         rank.tp = trace.tp;
         rank.ep = trace.ep;
         rank.clockErrorNs = trace.clockErrorNs;
+        rank.peakFlops = trace.peakFlops;
         if (Status status = writer_.putRank(rank); !status)
             return status;
         const std::string prefix = "file." + std::to_string(rank.rank) + ".";
@@ -421,6 +454,10 @@ Status RunAssembly::writeFacts(const std::string& name)
         }
         for (const Loss& loss : trace.losses) {
             if (Status status = writer_.addLoss(loss); !status)
+                return status;
+        }
+        for (const LinkSpeed& link : trace.links) {
+            if (Status status = writer_.putLink(link); !status)
                 return status;
         }
     }

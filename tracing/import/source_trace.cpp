@@ -16,6 +16,22 @@ std::uint32_t StringTable::intern(std::string_view text)
     return id;
 }
 
+std::int64_t KernelFactTable::intern(const KernelFacts& facts)
+{
+    if (facts == KernelFacts{})
+        return SourceEvent::kNone;
+    const auto [it, isNew] = ids_.try_emplace(facts, static_cast<std::int64_t>(facts_.size()));
+    if (isNew)
+        facts_.push_back(&it->first);
+    return it->second;
+}
+
+const KernelFacts& KernelFactTable::operator[](std::int64_t id) const
+{
+    static const KernelFacts kNothing;
+    return id == SourceEvent::kNone ? kNothing : *facts_[static_cast<std::size_t>(id)];
+}
+
 const SourceAction* actionOf(const SourceTrace& trace, std::optional<std::int64_t> correlation)
 {
     if (!correlation || trace.actionLaunches.empty())

@@ -36,6 +36,28 @@ private:
     std::vector<const std::string*> texts_;
 };
 
+/// What a file of ours says about a kernel beside its name and times.
+struct KernelFacts {
+    std::optional<std::int64_t> work, flop, bytes, redundantFlop;
+    DataType dtype = DataType::Unknown;
+    std::int32_t threads = 1;
+
+    auto operator<=>(const KernelFacts&) const = default;
+};
+
+/// Such facts by number, each once.
+class KernelFactTable {
+public:
+    /// SourceEvent::kNone where nothing is known.
+    std::int64_t intern(const KernelFacts& facts);
+    /// Nothing known for SourceEvent::kNone.
+    const KernelFacts& operator[](std::int64_t id) const;
+
+private:
+    std::map<KernelFacts, std::int64_t> ids_;
+    std::vector<const KernelFacts*> facts_;
+};
+
 struct SourceLane {
     LaneKind kind = LaneKind::Host;
     Dimension dimension = Dimension::None;
@@ -66,6 +88,7 @@ struct SourcePart {
     std::optional<std::int64_t> correlation;
     std::optional<std::int64_t> launchGroup;
     std::optional<std::int32_t> microBatch;
+    std::optional<std::int64_t> cpuNs;
     std::int64_t instance = 0; ///< given by the matcher, from 1 on; 0: not matched yet
 };
 
@@ -104,9 +127,14 @@ struct SourceTrace {
     std::string device;
     std::string clock; ///< traces with the same word were timed by one clock; empty: the node's
     std::optional<std::int32_t> stage, dp, tp, ep; ///< coordinates, where the file says
+    std::optional<double> peakFlops; ///< declared, FLOP/s
+    std::string recorder; ///< who recorded what an export of ours holds; empty: whose format it is
+    std::optional<std::int32_t> coresPerNode;
+    std::vector<LinkSpeed> links; ///< of the whole job
     std::int64_t baseNs = 0; ///< added to every time gives UTC ns; 0: times are UTC already, or on a clock of their own
     bool fractionalTimes = false; ///< the file's times had fractions of a microsecond (HTA rounds such files)
     StringTable strings;
+    KernelFactTable kernelFacts;
     std::vector<SourceLane> lanes;
     std::unique_ptr<EventSpool> events;
     std::vector<SourceGroup> groups; ///< 0 is "unknown group"

@@ -5,6 +5,7 @@
 #include "tracing/import/nsight/nsight_reader.h"
 #include "tracing/import/pipeline/pipeline_reader.h"
 #include "tracing/import/pipeline/pipeline_table.h"
+#include "tracing/import/table/side_tables.h"
 #include "tracing/import/table/span_table_reader.h"
 #include "tracing/store/schema.h"
 
@@ -46,6 +47,8 @@ Result<TraceFormat> detectFormat(const std::string& path)
         return TraceFormat::PipelineCsv;
     if (isSpanTableHeader(*first))
         return TraceFormat::SpanTable;
+    if (isSideTableHeader(*first))
+        return TraceFormat::SideTable;
     const std::size_t at = first->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     if (at != std::string::npos && ((*first)[at] == '{' || (*first)[at] == '['))
         return TraceFormat::Json;
@@ -75,6 +78,8 @@ Result<std::vector<SourceTrace>> readTraceFile(
         return readPipelineTimeline(path, progress);
     case TraceFormat::SpanTable:
         return readSpanTable(path, progress);
+    case TraceFormat::SideTable:
+        return Error("read " + path + ": holds no spans; it is read along with the spans.csv beside it");
     case TraceFormat::NsightReport:
         return Error("read " + path
             + ": only Nsight Systems itself can read its reports; export it with: " + nsightExportCommand(path));

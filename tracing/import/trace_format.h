@@ -17,6 +17,7 @@ enum class TraceFormat : std::uint8_t {
     RunFile,
     PipelineCsv,
     SpanTable,
+    SideTable, ///< belongs to a span table beside it
     Pickle
 };
 

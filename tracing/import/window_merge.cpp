@@ -53,6 +53,8 @@ public:
                 event.endNs += shift;
                 event.lane = lanes[lane];
                 event.name = nameOf(event.name);
+                if (event.kind == SourceKind::Kernel)
+                    event.extra = out_.kernelFacts.intern(window.kernelFacts[event.extra]);
                 out_.events->append(event);
             });
         }

@@ -394,7 +394,8 @@ TEST_F(Commands, ExportWritesEachFormatAndSaysHowMuch)
     // Two steps on two ranks, each with its range, a kernel and a part of an all-reduce.
     EXPECT_EQ(linesIn(outcome.output), 3U);
     EXPECT_NE(outcome.output.find("a.pftrace: 12 spans"), std::string::npos) << outcome.output;
-    for (const char* name : { "a.pftrace", "a.json", "tables/spans.csv", "tables/counters.csv", "tables/ranks.csv" })
+    for (const char* name :
+        { "a.pftrace", "a.json", "tables/spans.csv", "tables/counters.csv", "tables/ranks.csv", "tables/run.csv" })
         EXPECT_GT(std::filesystem::file_size(directory_ / name), 0U) << name;
     expectRefusal({ "export", file }, 2, "--perfetto");
     expectRefusal({ "export", file, "--chrome", file }, 2, "is the input");

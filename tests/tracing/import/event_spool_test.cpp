@@ -74,9 +74,10 @@ TEST(EventSpool, GivesALanesEventsInOrderFromTheFile)
 
 TEST(EventSpool, GivesALanesEventsInOrderFromBoth)
 {
-    EventSpool spool(1 << 20); // room for two runs and the rest
+    constexpr std::size_t kRoom = (2 * 8192 + kEvents % 8192) * sizeof(SourceEvent); // for two runs and the rest
+    EventSpool spool(kRoom);
     fill(spool);
-    EXPECT_EQ(spool.bytesInMemory(), 2 * 8192 * sizeof(SourceEvent) + (kEvents % 8192) * sizeof(SourceEvent));
+    EXPECT_EQ(spool.bytesInMemory(), kRoom);
     expectAllInOrder(spool);
 }
 

@@ -1,6 +1,7 @@
 #include "tracing/export/json_writer.h"
 #include "tracing/export/traces/flow_id.h"
 #include "tracing/export/traces/output_file.h"
+#include "tracing/export/traces/run_values.h"
 #include "tracing/export/traces/single_file.h"
 #include "tracing/export/traces/span_source.h"
 #include "tracing/export/traces/tally.h"
@@ -144,9 +145,14 @@ private:
                 .member("dp", rank.dp)
                 .member("tp", rank.tp)
                 .member("ep", rank.ep)
+                .member("clock_error_ns", rank.clockErrorNs)
+                .member("peak_flops", rank.peakFlops)
                 .endObject();
         }
-        json.endArray().endObject();
+        json.endArray().key("run").beginObject();
+        for (const auto& [key, value] : runValues(facts_))
+            json.member(key.c_str(), value);
+        json.endObject().endObject();
         std::string ranks = json.text();
         ranks.pop_back(); // its line break
         file_.write(fmt::format("{{\"rankscope\": {},\n\"baseTimeNanoseconds\": {},\n\"displayTimeUnit\": \"ns\",\n"
@@ -262,12 +268,20 @@ private:
         else
             number("bytes", span.bytes);
         number("flop", span.flop);
+        number("redundant_flop", span.redundantFlop);
+        number("launch_group", span.launchGroup);
+        if (span.threads != 1)
+            number("threads", std::optional(span.threads));
+        if (span.kind == ExportKind::Kernel && span.dtype != DataType::Unknown)
+            word("dtype", toString(span.dtype));
         number("cpu_ns", span.cpuNs);
         number("work", span.work);
         number("step", span.step);
         number("micro_batch", span.microBatch);
-        if (span.kind == ExportKind::Bubble)
+        if (span.kind == ExportKind::Bubble) {
             number("awaited rank", span.peer);
+            word("phase", toString(span.phase));
+        }
         if (span.pass != Pass::None)
             word("pass", toString(span.pass));
         if (span.kind == ExportKind::Range && span.range != RangeKind::Annotation)

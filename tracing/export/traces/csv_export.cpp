@@ -1,5 +1,6 @@
 #include "tracing/export/traces/csv_text.h"
 #include "tracing/export/traces/output_file.h"
+#include "tracing/export/traces/run_values.h"
 #include "tracing/export/traces/span_source.h"
 #include "tracing/export/traces/tally.h"
 #include "tracing/export/traces/trace_export.h"
@@ -119,11 +120,24 @@ public:
 
     Status writeRanks(OutputFile& file)
     {
-        file.write("rank,node,device,stage,dp,tp,ep,clock_error_ns\n");
+        file.write("rank,node,device,stage,dp,tp,ep,clock_error_ns,peak_flops\n");
         for (const RankInfo& rank : facts_.ranks) {
             CsvLine line(text_);
             line << std::int64_t{ rank.rank } << rank.node << rank.device << rank.stage << rank.dp << rank.tp << rank.ep
                  << rank.clockErrorNs;
+            rank.peakFlops ? line << *rank.peakFlops : line << std::string_view();
+            line.end();
+            file.write(text_);
+        }
+        return Done{};
+    }
+
+    Status writeRun(OutputFile& file)
+    {
+        file.write("key,value\n");
+        for (const auto& [key, value] : runValues(facts_)) {
+            CsvLine line(text_);
+            line << key << value;
             line.end();
             file.write(text_);
         }
@@ -144,7 +158,10 @@ private:
              << (span.pass == Pass::None ? std::string_view() : toString(span.pass)) << span.microBatch << span.step
              << (span.kind == ExportKind::Range ? std::optional(span.depth) : std::nullopt) << span.stage
              << (span.kind == ExportKind::Bubble ? toString(span.phase) : std::string_view()) << span.flop << span.work
-             << span.cpuNs << span.correlation;
+             << span.cpuNs << span.correlation
+             << (span.kind == ExportKind::Kernel ? std::optional(span.threads) : std::nullopt)
+             << (span.dtype == DataType::Unknown ? std::string_view() : toString(span.dtype)) << span.redundantFlop
+             << span.launchGroup;
         line.end();
     }
 
@@ -171,8 +188,9 @@ ExportOutcome exportCsv(
             ExportOutcome::Fault::Output, Error(fmt::format("make the folder {}: {}", folder, error.message())));
     CsvWriter writer(*source, tally);
     using Part = Status (CsvWriter::*)(OutputFile&);
-    const std::pair<const char*, Part> parts[] = { { "spans.csv", &CsvWriter::writeSpans },
-        { "counters.csv", &CsvWriter::writeCounters }, { "ranks.csv", &CsvWriter::writeRanks } };
+    const std::pair<const char*, Part> parts[]
+        = { { "spans.csv", &CsvWriter::writeSpans }, { "counters.csv", &CsvWriter::writeCounters },
+              { "ranks.csv", &CsvWriter::writeRanks }, { "run.csv", &CsvWriter::writeRun } };
     std::vector<OutputFile> files; // all of them or none
     for (const auto& [name, write] : parts) {
         auto file = OutputFile::create((fs::path(folder) / name).string());

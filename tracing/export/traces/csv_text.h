@@ -8,7 +8,8 @@ namespace rankscope::tracing {
 /// First line of spans.csv; the README says what the columns are. An importer knows the file by it.
 inline constexpr std::string_view kSpanColumns = "rank,lane,lane_kind,kind,name,begin_ns,end_ns,op,dimension,"
                                                  "communicator,members,sequence,instance,bytes,peer,pass,"
-                                                 "micro_batch,step,depth,stage,phase,flop,work,cpu_ns,correlation\n";
+                                                 "micro_batch,step,depth,stage,phase,flop,work,cpu_ns,correlation,"
+                                                 "threads,dtype,redundant_flop,launch_group\n";
 
 /// RFC 4180: quoted where it holds a comma, a quote or a line break.
 inline void appendCsvCell(std::string& text, std::string_view cell)

@@ -82,6 +82,9 @@ ExportedSpan SpanSource::spanOf(const Kernel& row) const
         span.pass = signature.pass;
         span.flop = signature.flop;
         span.bytes = signature.bytes;
+        span.redundantFlop = signature.redundantFlop;
+        span.threads = signature.threads;
+        span.dtype = signature.dtype;
     }
     span.cpuNs = row.cpuNs;
     span.microBatch = row.microBatch;
@@ -112,6 +115,7 @@ ExportedSpan SpanSource::spanOf(const CollectivePart& row) const
     span.instance = row.instance;
     span.bytes = row.bytes;
     span.peer = row.peer;
+    span.launchGroup = row.launchGroup;
     span.microBatch = row.microBatch;
     span.cpuNs = row.cpuNs;
     span.correlation = row.correlation;

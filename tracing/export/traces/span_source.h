@@ -27,6 +27,10 @@ struct ExportedSpan {
     std::optional<std::int64_t> flop{};
     std::optional<std::int64_t> cpuNs{};
     std::optional<std::int64_t> work{};
+    std::optional<std::int64_t> redundantFlop{};
+    std::optional<std::int64_t> launchGroup{};
+    std::int32_t threads = 1;
+    DataType dtype = DataType::Unknown;
     std::optional<std::int64_t> step{};
     std::optional<std::int32_t> microBatch{};
     std::optional<std::int32_t> peer{}; ///< world rank: of a message, of a rooted collective, awaited in a bubble

@@ -32,8 +32,8 @@ ExportOutcome exportPerfetto(
 ExportOutcome exportChrome(
     TraceReader& reader, const RunFacts& facts, const std::string& path, const ExportOptions& options = {});
 
-/// A folder with spans.csv, counters.csv and ranks.csv (RFC 4180, times in ns on the run's clock). It is made where
-/// there is none; files of these names in it are replaced.
+/// A folder with spans.csv, counters.csv, ranks.csv and run.csv (RFC 4180, times in ns on the run's clock). It is made
+/// where there is none; files of these names in it are replaced.
 ExportOutcome exportCsv(
     TraceReader& reader, const RunFacts& facts, const std::string& folder, const ExportOptions& options = {});
 

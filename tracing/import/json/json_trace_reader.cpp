@@ -5,6 +5,7 @@
 #include "tracing/import/json/json_event.h"
 #include "tracing/import/json/object_scanner.h"
 #include "tracing/import/json/trace_event_mapper.h"
+#include "tracing/import/own_values.h"
 
 #include <rapidjson/document.h>
 
@@ -208,6 +209,8 @@ public:
                 = values.contains("schemaVersion") || values.contains("distributedInfo") ? "pytorch" : "chrome";
             traces.push_back(std::move(rank->trace));
         }
+        if (isOwn_)
+            readRun(values, traces);
         return traces;
     }
 
@@ -262,12 +265,33 @@ private:
                 if (rank.HasMember(key) && rank[key].IsString())
                     *text = rank[key].GetString();
             }
+            if (rank.HasMember("clock_error_ns") && rank["clock_error_ns"].IsInt64())
+                trace.clockErrorNs = std::max<std::int64_t>(0, rank["clock_error_ns"].GetInt64());
+            if (rank.HasMember("peak_flops") && rank["peak_flops"].IsNumber())
+                trace.peakFlops = rank["peak_flops"].GetDouble();
             for (const auto& [key, place] : { std::pair("stage", &trace.stage), std::pair("dp", &trace.dp),
                      std::pair("tp", &trace.tp), std::pair("ep", &trace.ep) }) {
                 if (rank.HasMember(key) && rank[key].IsInt())
                     *place = rank[key].GetInt();
             }
         }
+    }
+
+    /// What it says of the run as a whole.
+    static void readRun(const std::map<std::string, std::string>& values, std::vector<SourceTrace>& traces)
+    {
+        const auto own = values.find("rankscope");
+        rapidjson::Document facts;
+        if (own == values.end() || parse(facts, own->second).HasParseError() || !facts.IsObject()
+            || !facts.HasMember("run") || !facts["run"].IsObject())
+            return;
+        OwnValues run;
+        for (const auto& value : facts["run"].GetObject()) {
+            if (value.value.IsString())
+                run.add({ value.name.GetString(), value.name.GetStringLength() },
+                    { value.value.GetString(), value.value.GetStringLength() });
+        }
+        run.applyTo(traces);
     }
 
     const ImportRules& rules_;

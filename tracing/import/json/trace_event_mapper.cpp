@@ -26,6 +26,26 @@ bool isCallCategory(std::string_view c)
     return c == "cuda_runtime" || c == "cuda_driver" || c == "Runtime" || c == "runtime" || c.ends_with("_runtime")
         || c.ends_with("_driver");
 }
+/// An argument that is a rank, a micro-batch or a number of threads.
+std::optional<std::int32_t> smallNumber(const JsonEvent& event, std::string_view key)
+{
+    const auto number = event.number(key);
+    return number && *number >= 0 && *number < INT32_MAX ? std::optional(static_cast<std::int32_t>(*number))
+                                                         : std::nullopt;
+}
+
+KernelFacts factsOf(const JsonEvent& event)
+{
+    KernelFacts facts;
+    facts.work = event.number("work");
+    facts.flop = event.number("flop");
+    facts.bytes = event.number("bytes");
+    facts.redundantFlop = event.number("redundant_flop");
+    facts.dtype = kindOfWord(event.argument("dtype"), DataType::Float8).value_or(DataType::Unknown);
+    facts.threads = std::max(1, smallNumber(event, "threads").value_or(1));
+    return facts;
+}
+
 bool isFlow(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
 
 /// MindStudio and others without categories tell by the process' name what a lane is.
@@ -124,6 +144,8 @@ void TraceEventMapper::complete(const JsonEvent& event, Times times)
         return range(event, times, Role::Sync);
     if (category == "gpu_user_annotation")
         return range(event, times, Role::Device);
+    if (isOwn_ && category == "bubble")
+        return append(laneOf(event, Role::Compute), times, event, SourceKind::Bubble, SourceEvent::kNone);
     if (category.empty() && isHardwareProcess(processNames_[trace_.strings.intern(event.processId)])) {
         if (event.name.starts_with("MEMCPY") || event.name.starts_with("MEMSET"))
             return copy(event, times);
@@ -162,8 +184,10 @@ bool TraceEventMapper::communicates(const JsonEvent& event)
 
 void TraceEventMapper::kernel(const JsonEvent& event, Times times)
 {
-    if (communicates(event))
-        return linker_.addKernel(laneOf(event, Role::Communication), times.beginNs, times.endNs, event);
+    if (communicates(event)) {
+        linker_.addKernel(laneOf(event, Role::Communication), times.beginNs, times.endNs, event);
+        return isOwn_ ? readOwnArguments(event, trace_.parts.back()) : void();
+    }
     append(laneOf(event, Role::Compute), times, event, SourceKind::Kernel, SourceEvent::kNone);
 }
 
@@ -202,13 +226,25 @@ void TraceEventMapper::append(
     trace_.events->append(out);
 }
 
+void TraceEventMapper::readOwnArguments(const JsonEvent& event, SourcePart& out)
+{
+    out.microBatch = smallNumber(event, "micro_batch");
+    out.cpuNs = event.number("cpu_ns");
+    out.launchGroup = event.number("launch_group");
+}
+
 void TraceEventMapper::readOwnArguments(const JsonEvent& event, SourceEvent& out)
 {
     out.pass = kindOfWord(event.argument("pass"), Pass::Optimizer).value_or(Pass::None);
-    if (const auto microBatch = event.number("micro_batch"); microBatch && *microBatch >= 0 && *microBatch < INT32_MAX)
-        out.microBatch = static_cast<std::int32_t>(*microBatch);
+    out.microBatch = smallNumber(event, "micro_batch").value_or(-1);
+    out.cpuNs = event.number("cpu_ns").value_or(SourceEvent::kNone);
     if (out.kind == SourceKind::Kernel)
-        out.extra = event.number("work").value_or(SourceEvent::kNone);
+        out.extra = trace_.kernelFacts.intern(factsOf(event));
+    if (out.kind == SourceKind::Bubble) {
+        out.name = trace_.strings.intern("bubble");
+        out.phase = kindOfWord(event.argument("phase"), BubblePhase::Drain).value_or(BubblePhase::Fill);
+        out.extra = smallNumber(event, "awaited rank").value_or(SourceEvent::kNone);
+    }
     if (out.kind != SourceKind::Range)
         return;
     out.range = kindOfWord(event.argument("kind"), RangeKind::Recovery).value_or(RangeKind::Annotation);

@@ -56,6 +56,7 @@ private:
     std::string communicationName(std::size_t lane) const;
 
     void readOwnArguments(const JsonEvent& event, SourceEvent& out);
+    static void readOwnArguments(const JsonEvent& event, SourcePart& out);
     void note(const JsonEvent& event, Times times);
 
     const ImportRules& rules_;

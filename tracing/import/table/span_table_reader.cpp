@@ -1,11 +1,13 @@
 #include "tracing/import/table/span_table_reader.h"
 
-#include "tracing/import/byte_source.h"
 #include "tracing/import/kind_words.h"
+#include "tracing/import/table/csv_file.h"
 #include "tracing/import/table/csv_rows.h"
+#include "tracing/import/table/side_tables.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <map>
 #include <tuple>
@@ -14,7 +16,6 @@ namespace rankscope::tracing {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 1u << 18;
 constexpr std::size_t kMemoryOfARank = 12u << 20; ///< beyond it events wait in a file
 constexpr std::int32_t kMostRanks = 1 << 16;
 
@@ -39,11 +40,18 @@ enum Column : std::size_t {
     Phase,
     Work,
     Correlation,
+    kFirstOptional, ///< tables of older exports lack the rest
+    Flop = kFirstOptional,
+    CpuNs,
+    Threads,
+    TypeWord,
+    RedundantFlop,
+    LaunchGroup,
     kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames{ "rank", "lane", "lane_kind", "kind", "name", "begin_ns",
     "end_ns", "op", "dimension", "communicator", "members", "sequence", "bytes", "peer", "pass", "micro_batch", "step",
-    "phase", "work", "correlation" };
+    "phase", "work", "correlation", "flop", "cpu_ns", "threads", "dtype", "redundant_flop", "launch_group" };
 
 using Places = std::array<std::size_t, kColumns>;
 using Cells = std::array<std::string_view, kColumns>;
@@ -53,7 +61,7 @@ std::optional<Places> placesOf(const std::vector<std::string_view>& header)
     Places places{};
     for (std::size_t column = 0; column < kColumns; ++column) {
         const auto found = std::ranges::find(header, kNames[column]);
-        if (found == header.end())
+        if (found == header.end() && column < kFirstOptional)
             return std::nullopt;
         places[column] = static_cast<std::size_t>(found - header.begin());
     }
@@ -83,8 +91,9 @@ std::vector<std::int32_t> membersOf(std::string_view text)
 
 class TableReader {
 public:
-    explicit TableReader(std::string path)
+    TableReader(std::string path, SideTables sides)
         : path_(std::move(path))
+        , sides_(std::move(sides))
     {
     }
 
@@ -106,6 +115,20 @@ public:
         addSpan(cells) ? ++rows_ : ++broken_;
     }
 
+    void addSample(const SampleOfTable& sample)
+    {
+        RankOfTable& rank = rankOf(sample.rank);
+        SourceEvent event;
+        event.beginNs = event.endNs = sample.timeNs;
+        event.kind = SourceKind::Counter;
+        event.extra = std::bit_cast<std::int64_t>(sample.value);
+        event.lane = laneOf(rank, std::string(sample.name), LaneKind::Counter, Dimension::None);
+        event.name = rank.trace.strings.intern(sample.name);
+        rank.trace.lanes[event.lane].unit = sample.unit;
+        rank.trace.events->append(event);
+    }
+    void addBroken(std::int64_t rows) { broken_ += rows; }
+
     std::int64_t rows() const { return rows_; }
     bool isTable() const { return isTable_; }
 
@@ -125,6 +148,7 @@ public:
         }
         if (broken_ > 0)
             traces.front().losses.push_back({ "row that is not understood", broken_, path_ });
+        sides_.values.applyTo(traces);
         if (isTruncated)
             traces.front().losses.push_back({ "compressed data cut off", 1, path_ });
         return traces;
@@ -149,8 +173,22 @@ private:
             trace.clock = path_;
             trace.groups.emplace_back();
             trace.events = std::make_unique<EventSpool>(kMemoryOfARank);
+            if (const auto described = sides_.ranks.find(rank); described != sides_.ranks.end())
+                describe(described->second, trace);
         }
         return place->second;
+    }
+
+    static void describe(const RankInfo& rank, SourceTrace& trace)
+    {
+        trace.node = rank.node;
+        trace.device = rank.device;
+        trace.stage = rank.stage;
+        trace.dp = rank.dp;
+        trace.tp = rank.tp;
+        trace.ep = rank.ep;
+        trace.clockErrorNs = rank.clockErrorNs;
+        trace.peakFlops = rank.peakFlops;
     }
 
     static std::uint32_t laneOf(RankOfTable& rank, std::string name, LaneKind kind, Dimension dimension)
@@ -197,28 +235,39 @@ private:
         event.beginNs = *begin;
         event.endNs = *end;
         event.correlation = numberOf<std::int64_t>(cells[Correlation]).value_or(SourceEvent::kNone);
+        event.cpuNs = numberOf<std::int64_t>(cells[CpuNs]).value_or(SourceEvent::kNone);
         event.microBatch = numberOf<std::int32_t>(cells[MicroBatch]).value_or(-1);
         event.pass = kindOfWord(cells[PassWord], Pass::Optimizer).value_or(Pass::None);
         return addEvent(rank, cells, event, *laneKind, dimension);
     }
 
+    static KernelFacts factsOf(const Cells& cells)
+    {
+        KernelFacts facts;
+        facts.work = numberOf<std::int64_t>(cells[Work]);
+        facts.flop = numberOf<std::int64_t>(cells[Flop]);
+        facts.bytes = numberOf<std::int64_t>(cells[Bytes]);
+        facts.redundantFlop = numberOf<std::int64_t>(cells[RedundantFlop]);
+        facts.dtype = kindOfWord(cells[TypeWord], DataType::Float8).value_or(DataType::Unknown);
+        facts.threads = std::max(1, numberOf<std::int32_t>(cells[Threads]).value_or(1));
+        return facts;
+    }
+
     static bool addEvent(
         RankOfTable& rank, const Cells& cells, SourceEvent event, LaneKind laneKind, Dimension dimension)
     {
-        std::string lane(cells[LaneName]), name(cells[Name]);
         if (cells[KindWord] == "kernel") {
             event.kind = SourceKind::Kernel;
-            event.extra = numberOf<std::int64_t>(cells[Work]).value_or(SourceEvent::kNone);
+            event.extra = rank.trace.kernelFacts.intern(factsOf(cells));
         } else if (cells[KindWord] == "copy") {
             event.kind = SourceKind::Copy;
             event.extra = numberOf<std::int64_t>(cells[Bytes]).value_or(SourceEvent::kNone);
         } else if (cells[KindWord] == "host call") {
             event.kind = SourceKind::HostCall;
         } else if (cells[KindWord] == "bubble") {
-            // Nothing ran: as a range, on a lane of its own.
-            laneKind = LaneKind::Host;
-            lane += " bubbles";
-            name.append(" ").append(cells[Phase]);
+            event.kind = SourceKind::Bubble;
+            event.phase = kindOfWord(cells[Phase], BubblePhase::Drain).value_or(BubblePhase::Fill);
+            event.extra = numberOf<std::int32_t>(cells[Peer]).value_or(SourceEvent::kNone);
         } else {
             const auto range = kindOfWord(cells[KindWord], RangeKind::Recovery);
             if (!range)
@@ -228,8 +277,8 @@ private:
             if (*range == RangeKind::Step && event.extra != SourceEvent::kNone)
                 rank.trace.steps.push_back({ event.extra, event.beginNs, event.endNs });
         }
-        event.lane = laneOf(rank, std::move(lane), laneKind, dimension);
-        event.name = rank.trace.strings.intern(name);
+        event.lane = laneOf(rank, std::string(cells[LaneName]), laneKind, dimension);
+        event.name = rank.trace.strings.intern(cells[Name]);
         rank.trace.events->append(event);
         return true;
     }
@@ -247,6 +296,9 @@ private:
         part.bytes = numberOf<std::int64_t>(cells[Bytes]).value_or(0);
         part.peer = numberOf<std::int32_t>(cells[Peer]);
         part.correlation = numberOf<std::int64_t>(cells[Correlation]);
+        part.microBatch = numberOf<std::int32_t>(cells[MicroBatch]);
+        part.cpuNs = numberOf<std::int64_t>(cells[CpuNs]);
+        part.launchGroup = numberOf<std::int64_t>(cells[LaunchGroup]);
         if (part.peer && isPointToPoint(part.op)) { // the matcher counts within the group
             const auto& members = rank.trace.groups[part.group].ranks;
             const auto found = std::ranges::find(members, *part.peer);
@@ -258,6 +310,7 @@ private:
     }
 
     std::string path_;
+    SideTables sides_;
     std::optional<Places> places_;
     bool isTable_ = false;
     std::map<std::int32_t, RankOfTable> ranks_;
@@ -277,31 +330,26 @@ bool isSpanTableHeader(std::string_view firstBytes)
 
 Result<std::vector<SourceTrace>> readSpanTable(const std::string& path, const ReadProgressCallback& progress)
 {
-    auto source = ByteSource::open(path);
-    if (!source)
-        return source.error();
-    TableReader reader(path);
-    CsvRows rows;
-    const auto add = [&](const std::vector<std::string_view>& cells) { reader.addRow(cells); };
-    std::string buffer(kBufferBytes, '\0');
-    for (;;) {
-        const auto count = (*source)->read(buffer);
-        if (!count)
-            return count.error().in("read " + path);
-        if (*count == 0)
-            break;
-        if (!rows.add(std::string_view(buffer).substr(0, *count), add))
-            return Error("read " + path + ": a row of more than " + std::to_string(CsvRows::kLongestRow)
-                + " bytes is no row of a table");
-        if (progress && !progress({ (*source)->fileBytesRead(), (*source)->fileBytes(), reader.rows() }))
-            return Error("read " + path + ": cancelled");
-    }
-    rows.finish(add);
+    auto sides = readSideTables(path);
+    if (!sides)
+        return sides.error();
+    TableReader reader(path, std::move(*sides));
+    const auto read = readCsvFile(
+        path, [&](const std::vector<std::string_view>& cells) { reader.addRow(cells); },
+        [&](const ByteSource& source) {
+            return !progress || progress({ source.fileBytesRead(), source.fileBytes(), reader.rows() });
+        });
+    if (!read)
+        return read.error();
     if (!reader.isTable())
         return Error("read " + path + ": the first line does not name the columns of a table of spans");
     if (reader.rows() == 0)
         return Error("read " + path + ": no row of the table is understood");
-    return reader.finish((*source)->truncated());
+    const auto brokenSamples = readSamples(path, [&](const SampleOfTable& sample) { reader.addSample(sample); });
+    if (!brokenSamples)
+        return brokenSamples.error();
+    reader.addBroken(*brokenSamples);
+    return reader.finish(*read);
 }
 
 } // namespace rankscope::tracing

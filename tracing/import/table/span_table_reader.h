@@ -14,7 +14,8 @@ namespace rankscope::tracing {
 /// the columns, in any order, more of them do no harm.
 bool isSpanTableHeader(std::string_view firstBytes);
 
-/// Reads such a table (also .gz, .zst): a trace for each rank in it.
+/// Reads such a table (also .gz, .zst): a trace for each rank in it. What lies beside it under the export's names
+/// (run.csv, ranks.csv, counters.csv) is read, too.
 Result<std::vector<SourceTrace>> readSpanTable(const std::string& path, const ReadProgressCallback& progress = {});
 
 } // namespace rankscope::tracing
