@@ -23,34 +23,12 @@ bool startsWithAny(std::string_view text, std::initializer_list<std::string_view
     return std::any_of(heads.begin(), heads.end(), [&](std::string_view head) { return text.starts_with(head); });
 }
 
-/// HTA's merge: a row that begins after everything before it has ended opens a new group. Group lengths may be
-/// negative.
-std::vector<Window> merged(const std::vector<HtaSpan>& byBegin)
-{
-    std::vector<Window> groups;
-    for (const HtaSpan& span : byBegin) {
-        if (groups.empty() || span.beginNs > groups.back().endNs)
-            groups.push_back({ span.beginNs, span.endNs });
-        else
-            groups.back().endNs = std::max(groups.back().endNs, span.endNs);
-    }
-    return groups;
-}
-
 std::int64_t lengthOf(const std::vector<Window>& groups)
 {
     std::int64_t sum = 0;
     for (const Window& group : groups)
         sum += group.durationNs();
     return sum;
-}
-
-std::vector<Window> mergedOf(const std::vector<HtaSpan>& byBegin, HtaClass type)
-{
-    std::vector<HtaSpan> own;
-    std::copy_if(byBegin.begin(), byBegin.end(), std::back_inserter(own),
-        [&](const HtaSpan& span) { return span.type == type; });
-    return merged(own);
 }
 
 std::int64_t numberOf(const RunFacts& facts, const std::string& key)
@@ -60,6 +38,17 @@ std::int64_t numberOf(const RunFacts& facts, const std::string& key)
     if (it != facts.provenance.end())
         std::from_chars(it->second.data(), it->second.data() + it->second.size(), value);
     return value;
+}
+
+/// The number in "stream 7", "all-to-all 7", "copy 7 · 0".
+std::int64_t streamOf(std::string_view laneName)
+{
+    const std::string_view name = laneName.substr(0, laneName.find(" · "));
+    const std::size_t blank = name.find_last_of(' ');
+    std::int64_t stream = 0;
+    if (blank != std::string_view::npos)
+        std::from_chars(name.data() + blank + 1, name.data() + name.size(), stream);
+    return stream;
 }
 
 /// HTA's times are doubles in microseconds. Since 1970 that is more than 2^50: they fall on a grid of 250 ns.
@@ -77,7 +66,7 @@ public:
     {
     }
 
-    Result<HtaRow> run()
+    Result<HtaTrace> run()
     {
         if (const Status status = findLastStep(); !status)
             return status.error();
@@ -89,9 +78,17 @@ public:
                     return status.error();
             }
         }
-        HtaRow row = htaRowOf(std::move(spans_));
-        row.rank = rank_;
-        return row;
+        std::ranges::stable_sort(trace_.spans, {}, &HtaSpan::beginNs);
+        std::ranges::stable_sort(trace_.calls, {}, &HtaCall::beginNs);
+        trace_.rank = rank_;
+        for (const Step& step : facts_.steps) {
+            if (step.rank == rank_ && beforeLastStep(step.beginNs))
+                trace_.steps.push_back(step.step);
+        }
+        const std::string first = "file." + std::to_string(rank_) + ".first_event_ns";
+        if (facts_.provenance.contains(first))
+            trace_.firstEventNs = beginOf(numberOf(facts_, first) + shiftNs_);
+        return std::move(trace_);
     }
 
 private:
@@ -150,20 +147,25 @@ private:
 
     Status readHost(const Lane& lane)
     {
-        if (lane.kind != LaneKind::Host || !dropLastStep_)
+        if (lane.kind != LaneKind::Host)
             return Done{};
         return reader_.visit<HostCall>(lane.id, kAlways, [&](std::span<const HostCall> calls) {
             for (const HostCall& call : calls) {
-                if (call.correlation && beforeLastStep(call.beginNs))
-                    launched_.insert(*call.correlation);
+                if (!call.correlation || !beforeLastStep(call.beginNs))
+                    continue;
+                launched_.insert(*call.correlation);
+                trace_.calls.push_back(
+                    { beginOf(call.beginNs), endOf(call.beginNs, call.endNs), *call.correlation, nameOf(call.name) });
             }
             return true;
         });
     }
 
-    void add(std::int64_t beginNs, std::int64_t endNs, NameId name)
+    void add(const Lane& lane, const auto& row, NameId name, std::optional<std::int64_t> correlation)
     {
-        spans_.push_back({ beginOf(beginNs), endOf(beginNs, endNs), htaClassOf(nameOf(name)) });
+        const std::string_view text = nameOf(name);
+        trace_.spans.push_back({ beginOf(row.beginNs), endOf(row.beginNs, row.endNs), htaClassOf(text),
+            streamOf(lane.name), correlation, text });
     }
 
     /// Rows without a correlation are no device rows to HTA.
@@ -175,10 +177,10 @@ private:
                     continue;
                 if constexpr (std::is_same_v<Row, Kernel>) {
                     const auto signature = static_cast<std::size_t>(raw(row.signature));
-                    add(row.beginNs, row.endNs,
-                        signature < facts_.signatures.size() ? facts_.signatures[signature].name : NameId{});
+                    add(lane, row, signature < facts_.signatures.size() ? facts_.signatures[signature].name : NameId{},
+                        row.correlation);
                 } else {
-                    add(row.beginNs, row.endNs, row.name);
+                    add(lane, row, row.name, row.correlation);
                 }
             }
             return true;
@@ -191,7 +193,7 @@ private:
         return reader_.visit<Range>(lane.id, kAlways, [&](std::span<const Range> rows) {
             for (const Range& row : rows) {
                 if (beforeLastStep(row.beginNs))
-                    add(row.beginNs, row.endNs, row.name);
+                    add(lane, row, row.name, std::nullopt);
             }
             return true;
         });
@@ -219,7 +221,7 @@ private:
     const std::int64_t shiftNs_; ///< from the file's times to the run's
     std::optional<std::int64_t> lastStep_;
     std::unordered_set<std::int64_t> launched_;
-    std::vector<HtaSpan> spans_;
+    HtaTrace trace_;
 };
 
 } // namespace
@@ -240,16 +242,28 @@ HtaClass htaClassOf(std::string_view name)
     return excluded ? HtaClass::Other : HtaClass::Computation;
 }
 
-HtaRow htaRowOf(std::vector<HtaSpan> spans)
+std::vector<Window> htaMerged(const std::vector<HtaSpan>& byBegin, std::optional<HtaClass> type)
+{
+    std::vector<Window> groups;
+    for (const HtaSpan& span : byBegin) {
+        if (type && span.type != *type)
+            continue;
+        if (groups.empty() || span.beginNs > groups.back().endNs)
+            groups.push_back({ span.beginNs, span.endNs });
+        else
+            groups.back().endNs = std::max(groups.back().endNs, span.endNs);
+    }
+    return groups;
+}
+
+HtaRow htaRowOf(const std::vector<HtaSpan>& spans)
 {
     HtaRow row;
     if (spans.empty())
         return row;
-    std::stable_sort(
-        spans.begin(), spans.end(), [](const HtaSpan& a, const HtaSpan& b) { return a.beginNs < b.beginNs; });
-    const std::vector<Window> all = merged(spans);
-    const std::vector<Window> computation = mergedOf(spans, HtaClass::Computation);
-    const std::vector<Window> communication = mergedOf(spans, HtaClass::Communication);
+    const std::vector<Window> all = htaMerged(spans);
+    const std::vector<Window> computation = htaMerged(spans, HtaClass::Computation);
+    const std::vector<Window> communication = htaMerged(spans, HtaClass::Communication);
     row.kernelNs = all.back().endNs - all.front().beginNs;
     row.idleNs = row.kernelNs - lengthOf(all);
     row.computeNs = lengthOf(computation);
@@ -261,22 +275,32 @@ HtaRow htaRowOf(std::vector<HtaSpan> spans)
     return row;
 }
 
-Result<std::vector<HtaRow>> htaBreakdown(TraceReader& reader, const RunFacts& facts, HtaRounding rounding)
+std::vector<HtaRow> htaBreakdown(const std::vector<HtaTrace>& traces)
+{
+    std::vector<HtaRow> rows;
+    for (const HtaTrace& trace : traces) {
+        rows.push_back(htaRowOf(trace.spans));
+        rows.back().rank = trace.rank;
+    }
+    return rows;
+}
+
+Result<std::vector<HtaTrace>> htaTraces(TraceReader& reader, const RunFacts& facts, HtaRounding rounding)
 {
     std::set<std::int64_t> steps;
     for (const Step& step : facts.steps)
         steps.insert(step.step);
-    std::vector<HtaRow> rows;
+    std::vector<HtaTrace> traces;
     for (const RankInfo& rank : facts.ranks) {
         const auto fractional = facts.provenance.find("file." + std::to_string(rank.rank) + ".fractional_times");
         const bool rounds
             = rounding == HtaRounding::AsHta && fractional != facts.provenance.end() && fractional->second == "true";
-        const auto row = RankRowsForHta(reader, facts, rank.rank, steps.size() >= 2, rounds).run();
-        if (!row)
-            return row.error();
-        rows.push_back(*row);
+        auto trace = RankRowsForHta(reader, facts, rank.rank, steps.size() >= 2, rounds).run();
+        if (!trace)
+            return trace.error();
+        traces.push_back(std::move(*trace));
     }
-    return rows;
+    return traces;
 }
 
 } // namespace rankscope::tracing

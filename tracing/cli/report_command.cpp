@@ -82,13 +82,13 @@ int htaCommand(const ReportArguments& arguments)
         sayError(run.error().message());
         return kUnreadableInput;
     }
-    const auto rows
-        = htaBreakdown(run->reader, run->facts, arguments.hta == "unrounded" ? HtaRounding::Off : HtaRounding::AsHta);
-    if (!rows) {
-        sayError(rows.error().in("read " + path).message());
+    const auto traces
+        = htaTraces(run->reader, run->facts, arguments.hta == "unrounded" ? HtaRounding::Off : HtaRounding::AsHta);
+    if (!traces) {
+        sayError(traces.error().in("read " + path).message());
         return kUnreadableInput;
     }
-    writeOut(arguments.json ? htaJson(*rows) : htaText(*rows));
+    writeOut(arguments.json ? htaJson(*traces) : htaText(*traces));
     return kGood;
 }
 

@@ -126,7 +126,7 @@ TEST_F(Commands, HtaViewGivesItsQuantitiesInMicroseconds)
         const auto report = json({ "report", option, file, "--json" });
         ASSERT_EQ(report["ranks"].Size(), 2U);
         for (const char* key : { "rank", "idle_time_us", "compute_time_us", "non_compute_time_us", "kernel_time_us",
-                 "comm_comp_overlap_pct" })
+                 "comm_comp_overlap_pct", "idle", "queue_length" })
             EXPECT_TRUE(report["ranks"][0].HasMember(key)) << key;
         EXPECT_EQ(report["ranks"][0]["kernel_time_us"].GetInt64(), 0);
     }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace rankscope::tracing {
 
@@ -98,6 +99,7 @@ std::optional<TraceEventMapper::Times> TraceEventMapper::timesOf(const JsonEvent
 void TraceEventMapper::add(const JsonEvent& event)
 {
     const char phase = event.phase;
+    const bool isFirst = std::exchange(isFirst_, false);
     if (phase == 'M')
         return metadata(event);
     if (isFlow(phase))
@@ -107,6 +109,8 @@ void TraceEventMapper::add(const JsonEvent& event)
     const auto times = timesOf(event);
     if (!times)
         return;
+    if (isFirst && phase == 'X' && !event.category.empty() && event.category != "Trace" && !event.duration.empty())
+        trace_.metadata["first_event_ns"] = std::to_string(times->beginNs);
     switch (phase) {
     case 'X':
         return complete(event, *times);

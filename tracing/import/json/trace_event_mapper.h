@@ -76,6 +76,7 @@ private:
     std::unordered_map<std::uint64_t, std::vector<OpenSpan>> open_; ///< B without E, by thread
     std::unordered_map<std::string, OpenSpan> openAsync_;
     std::map<std::string, std::int64_t> losses_;
+    bool isFirst_ = true; ///< no event of the file was taken yet
     std::int64_t lastNs_ = 0;
     std::string scratch_;
 };
