@@ -91,6 +91,16 @@ std::string ExportTables::textOf(const Statement& row, int textColumn, int idCol
     return row.isNull(idColumn) ? std::string() : string(row.integer(idColumn));
 }
 
+std::map<std::int64_t, std::string> ExportTables::labels(const std::string& table)
+{
+    std::map<std::int64_t, std::string> labels;
+    static_cast<void>(each(table, { "id", "label" }, [&](const Statement& row) -> Status {
+        labels.insert_or_assign(row.integer(0), row.text(1));
+        return Done{};
+    }));
+    return labels;
+}
+
 std::int64_t ExportTables::rowsOf(const std::string& table) const
 {
     const auto count

@@ -32,6 +32,9 @@ public:
     /// A column that holds its text itself, or the number of one.
     std::string textOf(const Statement& row, int textColumn, int idColumn);
 
+    /// Labels of an ENUM_ table by number.
+    std::map<std::int64_t, std::string> labels(const std::string& table);
+
     std::int64_t rowsOf(const std::string& table) const; ///< 0 where it is absent or damaged
     const std::map<std::string, std::string>& damaged() const { return damaged_; } ///< table and what SQLite says
 

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMemoryOfAllUnits = 96u << 20;
 /// More ranks than one machine can have in one report: a damaged or forged file.
 constexpr std::size_t kMostUnits = 4096;
+constexpr std::int64_t kKnownSchema = 3; ///< its minor versions rename and add; a higher one may change anything
 
 std::int32_t small(std::int64_t number)
 {
@@ -88,8 +89,8 @@ std::size_t ExportUnits::unitAt(
 void ExportUnits::addDevices(ExportTables& tables)
 {
     std::set<std::pair<std::int64_t, std::int64_t>> used; // device, process: units come in order of device
-    for (const char* table :
-        { "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET" }) {
+    for (const char* table : { "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+             "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" }) {
         static_cast<void>(tables.each(table, { "deviceId", "globalPid" }, [&](const Statement& row) -> Status {
             if (used.size() <= kMostUnits)
                 used.emplace(row.integer(0), processOf(row.integer(1)));
@@ -156,13 +157,20 @@ void ExportUnits::describe(ExportTables& tables, const std::string& path)
                 facts["system_clock_ns"] = row.text(1);
             return Done{};
         }));
+    bool isNewer = false;
     for (const char* table : { "META_DATA_EXPORT", "EXPORT_META_DATA" }) {
         static_cast<void>(tables.each(table, { "name", "value" }, [&](const Statement& row) -> Status {
             if (row.text(0) == "EXPORT_SCHEMA_VERSION" || row.text(0) == "EXPORT_PRODUCT_VERSION")
                 facts[row.text(0) == "EXPORT_SCHEMA_VERSION" ? "schema" : "nsight"] = row.text(1);
+            isNewer = isNewer || (row.text(0) == "EXPORT_SCHEMA_VERSION_MAJOR" && row.integer(1) > kKnownSchema);
             return Done{};
         }));
     }
+    std::map<std::int64_t, std::string> programs;
+    static_cast<void>(tables.each("PROCESSES", { "globalPid", "name" }, [&](const Statement& row) -> Status {
+        programs[processOf(row.integer(0))] = row.text(1);
+        return Done{};
+    }));
     for (ExportUnit& unit : units_) {
         SourceTrace& trace = unit.trace;
         trace.path = path;
@@ -175,9 +183,15 @@ void ExportUnits::describe(ExportTables& tables, const std::string& path)
         trace.events = std::make_unique<EventSpool>(kMemoryOfAllUnits / units_.size());
         if (const auto name = devices.find(unit.device); unit.hasDevice && name != devices.end())
             trace.device = name->second;
+        if (const auto program = programs.find(unit.globalPid); program != programs.end() && !program->second.empty())
+            trace.metadata["program"] = program->second;
         if (const auto rank = mpiRanks_.find(unit.globalPid); rank != mpiRanks_.end())
             trace.rank = rank->second;
     }
+    if (isNewer)
+        units_.front().trace.losses.push_back({ "newer schema", 1,
+            path + ": the export's schema is newer than " + std::to_string(kKnownSchema)
+                + "; what was renamed in it is not read" });
 }
 
 void ExportUnits::numberRanks()

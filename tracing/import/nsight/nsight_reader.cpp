@@ -1,6 +1,7 @@
 #include "tracing/import/nsight/nsight_reader.h"
 
 #include "tracing/import/annotation_notes.h"
+#include "tracing/import/nsight/counter_tables.h"
 #include "tracing/import/nsight/export_units.h"
 #include "tracing/import/nsight/mpi_tables.h"
 #include "tracing/import/nsight/nccl_linker.h"
@@ -13,6 +14,7 @@
 #include <bit>
 #include <filesystem>
 #include <unordered_map>
+#include <utility>
 
 namespace rankscope::tracing {
 
@@ -51,8 +53,9 @@ public:
 
     Result<std::vector<SourceTrace>> read()
     {
-        for (const auto step : { &NsightReader::readThreadNames, &NsightReader::readKernels, &NsightReader::readCopies,
-                 &NsightReader::readSynchronization, &NsightReader::readRanges, &NsightReader::readCalls,
+        for (const auto step : { &NsightReader::readThreadNames, &NsightReader::readKernels, &NsightReader::readGraphs,
+                 &NsightReader::readCopies, &NsightReader::readSynchronization, &NsightReader::readEvents,
+                 &NsightReader::readRanges, &NsightReader::readCalls, &NsightReader::readOverhead,
                  &NsightReader::readMpi, &NsightReader::readCounters, &NsightReader::readDiagnostics }) {
             if (Status status = (this->*step)(); !status)
                 return status.error();
@@ -71,8 +74,11 @@ private:
 
     Status readThreadNames();
     Status readKernels();
+    Status readGraphs();
     Status readCopies();
     Status readSynchronization();
+    Status readEvents();
+    Status readOverhead();
     Status readCalls();
     Status readRanges();
     Status readMpi();
@@ -174,6 +180,7 @@ private:
         return it->second;
     }
 
+    std::string nameOfCopy(const Statement& row);
     void addRange(const Statement& row, ExportUnit& unit, std::int64_t type, std::int64_t thread, Times at);
 
     ExportTables& tables_;
@@ -188,6 +195,7 @@ private:
     NvtxPayloads payloads_;
     std::vector<AnnotationNotes> notes_; ///< by unit
     std::vector<std::vector<AnnotationNotes::Launch>> launches_; ///< by unit: where annotations can tell about them
+    std::map<std::int64_t, std::string> memoryKinds_;
     std::map<std::int64_t, std::string> threadNames_;
     struct OpenRange {
         ExportUnit* unit = nullptr;
@@ -212,17 +220,20 @@ Status NsightReader::readThreadNames()
 Status NsightReader::readKernels()
 {
     return tables_.each("CUPTI_ACTIVITY_KIND_KERNEL",
-        { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName" },
+        { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName",
+            "mangledName" },
         [&](const Statement& row) -> Status {
             const std::int64_t device = row.integer(2), process = processOf(row.integer(5));
             ExportUnit* unit = units_.ofDevice(process, device);
             const auto at = timesOf(row);
             if (!unit || !at)
                 return tick();
-            const std::string& full = tables_.string(row.integer(6));
-            const std::string& name = full.empty() ? tables_.string(row.integer(7)) : full;
+            int column = 6; // the first that has a name
+            while (column < 8 && tables_.string(row.integer(column)).empty())
+                ++column;
+            const std::string& name = tables_.string(row.integer(column));
             const auto correlation = row.optionalInteger(4);
-            if (!communicates(row.integer(full.empty() ? 7 : 6), name)) {
+            if (!communicates(row.integer(column), name)) {
                 append(*unit, streamLane(*unit, LaneKind::Compute, "", device, row.integer(3)), *at, name,
                     SourceKind::Kernel, correlation.value_or(SourceEvent::kNone));
                 return tick();
@@ -241,18 +252,47 @@ Status NsightReader::readKernels()
         });
 }
 
+/// Where graphs are traced as a whole, which is Nsight's default, their kernels are not in the table of kernels.
+Status NsightReader::readGraphs()
+{
+    return tables_.each("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId" },
+        [&](const Statement& row) -> Status {
+            const std::int64_t device = row.integer(2);
+            ExportUnit* unit = units_.ofDevice(row.integer(5), device);
+            const auto at = timesOf(row);
+            if (unit && at)
+                append(*unit, streamLane(*unit, LaneKind::Compute, "", device, row.integer(3)), *at,
+                    "CUDA graph " + std::to_string(row.integer(6)), SourceKind::Kernel,
+                    row.optionalInteger(4).value_or(SourceEvent::kNone));
+            return tick();
+        });
+}
+
+/// "Memcpy HtoD (Pageable -> Device)", as PyTorch calls it, where the export says between what.
+std::string NsightReader::nameOfCopy(const Statement& row)
+{
+    const auto from = memoryKinds_.find(row.integer(8)), to = memoryKinds_.find(row.integer(9));
+    std::string name = copyName(row.integer(7));
+    if (!row.isNull(8) && !row.isNull(9) && from != memoryKinds_.end() && to != memoryKinds_.end())
+        name += " (" + from->second + " -> " + to->second + ")";
+    return name;
+}
+
 Status NsightReader::readCopies()
 {
+    memoryKinds_ = tables_.labels("ENUM_CUDA_MEM_KIND");
     for (const char* table : { "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET" }) {
         const bool sets = std::string_view(table).ends_with("MEMSET");
         Status status = tables_.each(table,
-            { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind" },
+            { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind", "srcKind",
+                "dstKind" },
             [&](const Statement& row) -> Status {
                 ExportUnit* unit = units_.ofDevice(row.integer(5), row.integer(2));
                 const auto at = timesOf(row);
                 if (unit && at)
                     append(*unit, streamLane(*unit, LaneKind::Copy, "copy", row.integer(2), row.integer(3)), *at,
-                        sets ? "Memset" : copyName(row.integer(7)), SourceKind::Copy,
+                        sets ? "Memset" : nameOfCopy(row), SourceKind::Copy,
                         row.optionalInteger(4).value_or(SourceEvent::kNone),
                         row.optionalInteger(6).value_or(SourceEvent::kNone));
                 return tick();
@@ -278,6 +318,50 @@ Status NsightReader::readSynchronization()
                     row.optionalInteger(4).value_or(SourceEvent::kNone));
             return tick();
         });
+}
+
+/// When the device reached an event: a mark beside the stream's synchronisations. 0 and NULL: nobody looked.
+Status NsightReader::readEvents()
+{
+    return tables_.each("CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+        { "timestamp", "deviceId", "streamId", "correlationId", "globalPid", "eventId" },
+        [&](const Statement& row) -> Status {
+            ExportUnit* unit = row.integer(0) != 0 ? units_.ofDevice(row.integer(4), row.integer(1)) : nullptr;
+            if (unit)
+                append(*unit, streamLane(*unit, LaneKind::Copy, "sync", row.integer(1), row.integer(2)),
+                    { row.integer(0), row.integer(0) }, "Event " + std::to_string(row.integer(5)), SourceKind::Range,
+                    row.optionalInteger(3).value_or(SourceEvent::kNone));
+            return tick();
+        });
+}
+
+/// What the profiler and the driver themselves took, and the making of graphs: ranges of their own, which are no calls
+/// that launch.
+Status NsightReader::readOverhead()
+{
+    struct Source {
+        const char *table, *role;
+    };
+    const auto kinds = tables_.labels("ENUM_CUPTI_OVERHEAD_TYPE");
+    for (const Source& source :
+        { Source{ "CUPTI_ACTIVITY_KIND_OVERHEAD", "overhead in" }, { "PROFILER_OVERHEAD", "overhead in" },
+            { "CUDA_GRAPH_NODE_EVENTS", "CUDA graphs of" }, { "CUDA_GRAPH_EVENTS", "CUDA graphs of" } }) {
+        Status status = tables_.each(source.table, { "start", "end", "globalTid", "nameId", "overheadType" },
+            [&](const Statement& row) -> Status {
+                const auto at = timesOf(row);
+                ExportUnit* unit = at ? ofProcess(row.integer(2)) : nullptr;
+                if (!unit)
+                    return tick();
+                const auto kind = kinds.find(row.integer(4));
+                const bool isNamed = !row.isNull(4) && kind != kinds.end();
+                append(*unit, threadLane(*unit, source.role, row.integer(2)), *at,
+                    isNamed ? kind->second : tables_.string(row.integer(3)), SourceKind::Range);
+                return tick();
+            });
+        if (!status)
+            return status;
+    }
+    return Done{};
 }
 
 void NsightReader::addLaunch(ExportUnit& unit, std::int64_t thread, std::int64_t beginNs, std::int64_t correlation)
@@ -376,9 +460,14 @@ Status NsightReader::readMpi()
         part.bytes = call.bytes;
         part.peer = call.peer;
         if (call.communicator > 0) {
-            while (unit->trace.groups.size() <= static_cast<std::size_t>(call.communicator))
+            while (unit->trace.groups.size() <= static_cast<std::size_t>(call.communicator)) {
+                const auto number = static_cast<int>(unit->trace.groups.size());
+                MpiCommunicator known = mpi.communicatorOf(call.globalTid, number);
+                if (known.name.empty())
+                    known.name = "MPI communicator " + std::to_string(number);
                 unit->trace.groups.push_back(
-                    { "MPI communicator " + std::to_string(unit->trace.groups.size()), "", {}, 0, Dimension::None });
+                    { std::move(known.name), "", std::move(known.members), known.size, Dimension::None });
+            }
             part.group = static_cast<std::uint32_t>(call.communicator);
         }
         unit->trace.parts.push_back(part);
@@ -386,43 +475,43 @@ Status NsightReader::readMpi()
     });
 }
 
+/// Network cards belong to the machine: they stand with its first rank.
 Status NsightReader::readCounters()
 {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
-    const Status named = tables_.each(
-        "TARGET_INFO_GPU_METRICS", { "typeId", "metricId", "metricName" }, [&](const Statement& row) -> Status {
-            names[{ row.integer(0), row.integer(1) }] = row.text(2);
-            return Done{};
-        });
-    if (!named)
-        return named;
-    return tables_.each(
-        "GPU_METRICS", { "timestamp", "typeId", "metricId", "value" }, [&](const Statement& row) -> Status {
-            const std::int64_t device = row.integer(1) & 0xFF;
-            const auto name = names.find({ row.integer(1), row.integer(2) });
-            const auto unit = std::ranges::find_if(
-                units_.all(), [&](const ExportUnit& u) { return u.hasDevice && u.device == device; });
-            if (row.isNull(0) || name == names.end() || unit == units_.all().end())
-                return tick();
-            const std::uint32_t lane = unit->lane(LaneKind::Counter, "counter", row.integer(2), name->second);
-            unit->trace.lanes[lane].unit = name->second.find('%') != std::string::npos ? "%" : "";
-            append(*unit, lane, { row.integer(0), row.integer(0) }, name->second, SourceKind::Counter,
-                SourceEvent::kNone, std::bit_cast<std::int64_t>(row.real(3)));
-            return tick();
-        });
+    std::int64_t unnamed = 0;
+    const auto add = [&](const char* role, const CounterOfExport& sample, std::size_t place) -> Status {
+        ExportUnit& unit = units_.all()[place];
+        const std::uint32_t lane = unit.lane(LaneKind::Counter, role, sample.lane, sample.name);
+        unit.trace.lanes[lane].unit = sample.unit;
+        append(unit, lane, { sample.timeNs, sample.timeNs }, sample.name, SourceKind::Counter, SourceEvent::kNone,
+            std::bit_cast<std::int64_t>(sample.value));
+        return tick();
+    };
+    const auto placeOf = [&](auto isOwner) {
+        return static_cast<std::size_t>(std::ranges::find_if(units_.all(), isOwner) - units_.all().begin());
+    };
+    const auto addOfDevice = [&](const CounterOfExport& sample) -> Status {
+        const std::size_t place
+            = placeOf([&](const ExportUnit& unit) { return unit.hasDevice && unit.device == sample.owner; });
+        return place < units_.all().size() ? add("counter", sample, place) : tick();
+    };
+    const auto addOfMachine = [&](const CounterOfExport& sample) -> Status {
+        const std::size_t place
+            = placeOf([&](const ExportUnit& unit) { return machineOf(unit.globalPid) == sample.owner; });
+        return add("network", sample, place < units_.all().size() ? place : 0);
+    };
+    Status status = eachDeviceCounter(tables_, addOfDevice, unnamed);
+    if (status)
+        status = eachNetworkCounter(tables_, addOfMachine, unnamed);
+    if (unnamed > 0)
+        lose("metric without a name", unnamed);
+    return status;
 }
 
 /// What Nsight itself says went wrong while it recorded.
 Status NsightReader::readDiagnostics()
 {
-    std::map<std::int64_t, std::string> severities;
-    const Status levels
-        = tables_.each("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", { "id", "label" }, [&](const Statement& row) -> Status {
-              severities[row.integer(0)] = row.text(1);
-              return Done{};
-          });
-    if (!levels)
-        return levels;
+    const auto severities = tables_.labels("ENUM_DIAGNOSTIC_SEVERITY_LEVEL");
     return tables_.each("DIAGNOSTIC_EVENT", { "severity", "text" }, [&](const Statement& row) -> Status {
         const auto level = severities.find(row.integer(0));
         const std::string word = level == severities.end() ? "" : level->second;
@@ -464,9 +553,12 @@ void NsightReader::finish()
         losses.push_back({ "capture warning", count, text });
     for (const auto& [table, what] : tables_.damaged())
         losses.push_back({ "damaged table", 1, path_ + ": " + table + " ends early: " + what });
-    if (const std::int64_t left = tables_.rowsOf("OSRT_API"); left > 0)
-        losses.push_back(
-            { "left out", left, path_ + ": calls of the operating system's library (OSRT_API) are not imported" });
+    for (const auto& [table, what] : { std::pair("OSRT_API", "calls of the operating system's library"),
+             { "SCHED_EVENTS", "the scheduler's switches of threads" },
+             { "GENERIC_EVENTS", "events of plugins and of the kernel's tracing" } }) {
+        if (const std::int64_t left = tables_.rowsOf(table); left > 0)
+            losses.push_back({ "left out", left, path_ + ": " + what + " (" + table + ") are not imported" });
+    }
 }
 
 } // namespace
