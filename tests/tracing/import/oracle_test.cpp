@@ -3,6 +3,7 @@
 #include "tracing/analysis/load.h"
 #include "tracing/analysis/time_split.h"
 #include "tracing/import/importer.h"
+#include "tracing/model/interval.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <vector>
 
 namespace rankscope::tracing {
 
@@ -32,6 +35,45 @@ struct Shape {
 };
 
 class Oracle : public testing::TestWithParam<Shape> { };
+
+/// Time that each kind of row covers, and all of them.
+struct Covered {
+    std::int64_t memoryNs = 0, busyNs = 0;
+};
+Covered coveredBy(const RankRows& rows)
+{
+    std::vector<Window> memory, all;
+    for (const Copy& row : rows.copies)
+        memory.push_back({ row.beginNs, row.endNs });
+    all = memory;
+    for (const Kernel& row : rows.kernels)
+        all.push_back({ row.beginNs, row.endNs });
+    for (const SplitPart& row : rows.parts)
+        all.push_back({ row.beginNs, row.endNs });
+    return { totalNs(unionOf(std::move(memory))), totalNs(unionOf(std::move(all))) };
+}
+
+/// Sum of durations by name, over the kernels, copies and collectives of a rank.
+std::map<std::string, std::int64_t> sumsByName(TraceReader& reader, const RunFacts& facts, std::int32_t rank)
+{
+    std::map<std::string, std::int64_t> sums;
+    for (const Lane& lane : facts.lanes) {
+        if (lane.rank != rank)
+            continue;
+        const auto kernels = reader.kernels(lane.id, facts.window);
+        for (const Kernel& row : *kernels) {
+            const KernelSignature& signature = facts.signatures[static_cast<std::size_t>(raw(row.signature))];
+            sums[facts.names[static_cast<std::size_t>(raw(signature.name))]] += row.endNs - row.beginNs;
+        }
+        const auto copies = reader.copies(lane.id, facts.window);
+        for (const Copy& row : *copies)
+            sums[facts.names[static_cast<std::size_t>(raw(row.name))]] += row.endNs - row.beginNs;
+        const auto parts = reader.collectives(lane.id, facts.window);
+        for (const CollectivePart& row : *parts)
+            sums[facts.names[static_cast<std::size_t>(raw(row.name))]] += row.endNs - row.beginNs;
+    }
+    return sums;
+}
 
 } // namespace
 
@@ -70,6 +112,17 @@ TEST_P(Oracle, ImportedTotalsAreTheKnownOnesToTheNanosecond)
         EXPECT_EQ(summary.communicationNs, totals["comm"].GetInt64());
         EXPECT_EQ(summary.overlapNs, totals["overlap"].GetInt64());
         EXPECT_EQ(summary.exposedNs, totals["exposed_comm"].GetInt64());
+        const Covered covered = coveredBy(*rows);
+        EXPECT_EQ(covered.memoryNs, totals["memory"].GetInt64());
+        EXPECT_EQ(covered.busyNs, totals["busy"].GetInt64());
+        std::int64_t inSteps = 0;
+        for (const Step& step : facts->steps)
+            inSteps += step.rank == rank["rank"].GetInt() ? step.endNs - step.beginNs : 0;
+        EXPECT_EQ(inSteps - covered.busyNs, totals["idle"].GetInt64());
+        std::map<std::string, std::int64_t> byName;
+        for (const auto& kernel : rank["kernel_ns"].GetObject())
+            byName[kernel.name.GetString()] = kernel.value.GetInt64();
+        EXPECT_EQ(sumsByName(*reader, *facts, rank["rank"].GetInt()), byName);
         std::int64_t wait = 0;
         for (const SplitPart& part : rows->parts)
             wait += part.waitNs();
