@@ -90,6 +90,7 @@ public:
     LineBuilder(const RunLedger& run, const LedgerChoice& choice)
         : run_(run)
         , choice_(choice)
+        , sums_(tracing::summedRows(run))
     {
     }
 
@@ -136,7 +137,7 @@ private:
     bool addCauses(const LeafKey& leaf)
     {
         std::map<std::pair<std::optional<std::int32_t>, std::string>, std::int64_t> sums;
-        for (const LedgerRow& row : run_.rows) {
+        for (const LedgerRow& row : *sums_) {
             if (row.leaf == leaf && !row.cause.empty())
                 sums[{ row.culprit, row.cause }] += row.ns;
         }
@@ -163,7 +164,7 @@ private:
     void addRanks(const LeafKey& leaf, std::int64_t total)
     {
         std::map<std::int32_t, std::int64_t> sums;
-        for (const LedgerRow& row : run_.rows) {
+        for (const LedgerRow& row : *sums_) {
             if (row.leaf == leaf)
                 sums[row.rank] += row.ns;
         }
@@ -187,6 +188,7 @@ private:
 
     const RunLedger& run_;
     const LedgerChoice& choice_;
+    const tracing::SharedRows::Piece sums_;
     std::vector<LedgerLine> lines_;
 };
 
@@ -270,7 +272,12 @@ BarSegment segmentOf(Leaf leaf, std::int64_t ns, std::int64_t whole)
 std::vector<LedgerGroup> groupsOf(const RunLedger& run, const LedgerChoice& choice)
 {
     std::map<std::pair<std::int64_t, QString>, GroupSum> sums;
-    for (const LedgerRow& row : run.rows) {
+    tracing::SharedRows rows;
+    if (choice.by == LedgerBy::Step)
+        rows = run.rows;
+    else
+        rows.add(tracing::summedRows(run)); // a long run has many steps
+    for (const LedgerRow& row : rows) {
         if (row.ns == 0 || !isShown(choice, row.leaf.leaf))
             continue;
         auto [place, group] = groupOf(run, choice.by, row);
@@ -327,8 +334,13 @@ QString notesOf(const RunLedger& run)
 /// Why the shares are not the overview's, where they are not.
 QString scopeNote(const RunLedger& whole)
 {
-    const auto counted = whole.counted ? tracing::onlySteps(whole, *whole.counted) : std::optional<RunLedger>();
-    if (!counted || counted->capacityNs == whole.capacityNs)
+    if (!whole.counted)
+        return {};
+    const auto isOther = [&](const LedgerRow& row) {
+        const std::int64_t step = row.step < 0 ? -1 : whole.steps[static_cast<std::size_t>(row.step)].step;
+        return row.ns > 0 && (row.step < 0 || step < whole.counted->first || step > whole.counted->last);
+    };
+    if (std::ranges::none_of(whole.rows, isOther))
         return {};
     const auto [first, last] = *whole.counted;
     return QStringLiteral("the whole run, with what lies outside of steps; the overview counts ")

@@ -13,7 +13,9 @@ constexpr qint64 kPauseFactor = 3; // work one part, rest three
 AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
     : QObject(parent)
     , session_(session)
+    , live_(session)
 {
+    connect(&live_, &LedgerFeed::changed, this, &AnalysisFeed::changed);
     timer_.setSingleShot(true);
     connect(&timer_, &QTimer::timeout, this, &AnalysisFeed::start);
     connect(&session_, &RunSession::snapshotChanged, this, &AnalysisFeed::wake);
@@ -34,6 +36,12 @@ bool AnalysisFeed::isComplete() const
 {
     const auto snapshot = session_.snapshot();
     return run_ && snapshot && snapshot->run.finished && doneVersion_ == snapshot->dataVersion;
+}
+
+std::shared_ptr<const tracing::RunLedger> AnalysisFeed::ledger() const
+{
+    const auto live = live_.ledger();
+    return live && !isComplete() ? live : part(&tracing::AnalysedRun::ledger);
 }
 
 void AnalysisFeed::wake()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/ledger_feed.h"
 #include "app/session/run_session.h"
 #include "tracing/analysis/run_analysis.h"
 
@@ -11,9 +12,10 @@
 
 namespace rankscope::app {
 
-/// The analysis of the open run and the ledger that it counts, kept up to date while the run grows: overview, ledger
-/// and timeline show the figures of one counting. Works on the session's analysis thread; a growing run is analysed
-/// again at most so often that this takes a quarter of one core.
+/// The analysis of the open run and its ledger, kept up to date while the run grows: overview, ledger and timeline show
+/// the figures of one counting, but for the ledger of a growing run, which goes ahead step by step. Works on the
+/// session's analysis thread; a growing run is analysed again as a whole, at most so often that this takes a quarter of
+/// one core.
 class AnalysisFeed : public QObject {
     Q_OBJECT
 
@@ -25,7 +27,7 @@ public:
 
     // Null until the first one is done.
     std::shared_ptr<const tracing::RunAnalysis> result() const { return part(&tracing::AnalysedRun::analysis); }
-    std::shared_ptr<const tracing::RunLedger> ledger() const { return part(&tracing::AnalysedRun::ledger); }
+    std::shared_ptr<const tracing::RunLedger> ledger() const;
     std::shared_ptr<const tracing::LedgerLanes> lanes() const { return part(&tracing::AnalysedRun::lanes); }
     QString error() const { return error_; } ///< why there is none, or no newer one
     bool isRunning() const { return running_; }
@@ -46,6 +48,7 @@ private:
     }
 
     RunSession& session_;
+    LedgerFeed live_;
     tracing::AnalysisOptions options_;
     JobSlot slot_;
     QTimer timer_;

@@ -32,8 +32,7 @@ void RunSession::begin(const QString& path, bool wait)
     close();
     path_ = path;
     waitsForFile_ = wait && !QFileInfo::exists(path);
-    detailThread_.setPath(path.toStdString());
-    analysisThread_.setPath(path.toStdString());
+    setThreads(path.toStdString());
     setState(State::Opening);
     timer_.start();
     poll();
@@ -43,8 +42,7 @@ void RunSession::close()
 {
     timer_.stop();
     snapshotSlot_.forget();
-    detailThread_.setPath({});
-    analysisThread_.setPath({});
+    setThreads({});
     pollRuns_ = false;
     waitsForFile_ = false;
     path_.clear();
@@ -144,14 +142,20 @@ void RunSession::takeSnapshot(tracing::Result<RunSnapshot> result)
 
 void RunSession::releaseFileForTheRecorder()
 {
-    detailThread_.setPath(path_.toStdString());
-    analysisThread_.setPath(path_.toStdString());
+    setThreads(path_.toStdString());
     emit fileReleased();
     // What asks for rows waits for this, so that nobody opens the file again meanwhile.
     QTimer::singleShot(kReopenMs, this, [this, path = path_] {
         if (path == path_)
             emit snapshotChanged();
     });
+}
+
+/// Whatever they have open they let go of.
+void RunSession::setThreads(const std::string& path)
+{
+    for (ReaderThread* thread : { &detailThread_, &analysisThread_, &ledgerThread_ })
+        thread->setPath(path);
 }
 
 void RunSession::setState(State state, const QString& error)

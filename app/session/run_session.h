@@ -56,6 +56,8 @@ public:
 
     /// For analyses of the whole run: one at a time, apart from the reader of small things.
     ReaderThread& analysisThread() { return analysisThread_; }
+    /// For the ledger of a run that grows, which must not wait for an analysis.
+    ReaderThread& ledgerThread() { return ledgerThread_; }
     /// For small questions that must be answered while an analysis runs.
     ReaderThread& detailThread() { return detailThread_; }
 
@@ -73,9 +75,11 @@ private:
     void takeSnapshot(tracing::Result<RunSnapshot> result);
     void setState(State state, const QString& error = {});
     void releaseFileForTheRecorder();
+    void setThreads(const std::string& path);
 
     ReaderThread detailThread_;
     ReaderThread analysisThread_;
+    ReaderThread ledgerThread_;
     JobSlot snapshotSlot_;
     QTimer timer_;
     State state_ = State::Closed;

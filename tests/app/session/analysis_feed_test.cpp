@@ -47,11 +47,17 @@ TEST(AnalysisFeed, FollowsAGrowingFile)
     for (int step = 2; step <= 6; ++step)
         addStep(trace, step);
     EXPECT_TRUE(waitFor([&] { return feed.result()->allSteps.size() == 6; }));
+    EXPECT_TRUE(waitFor([&] { return feed.ledger()->steps.size() == 6; }));
+    EXPECT_EQ(feed.ledger()->residualNs(), 0);
     EXPECT_FALSE(feed.isComplete());
+    const auto live = feed.ledger();
     // The recorder waits until readers let go, so it closes the file beside us.
     std::thread recorder([&] { trace.finish(); });
     EXPECT_TRUE(waitFor([&] { return feed.isComplete(); }));
     recorder.join();
+    // Nothing came after what was looked at last, and what was labelled then stays.
+    EXPECT_EQ(feed.ledger()->capacityNs, live->capacityNs);
+    EXPECT_EQ(feed.ledger()->totals, live->totals);
 }
 
 } // namespace
