@@ -15,23 +15,17 @@ constexpr Window kAlways{ std::numeric_limits<Ns>::min() / 4, std::numeric_limit
 
 bool isIn(const Window& stretch, Ns instant) { return stretch.beginNs <= instant && instant < stretch.endNs; }
 
-/// Begin of the last micro-batch's backward pass.
+/// Begin of the last backward pass, behind the last forward pass.
 std::optional<Ns> lastBackward(const ledger::RankInput& rank, const Window& stretch)
 {
-    const ledger::ComputeOp* last = nullptr;
-    const auto isBackward = [&](const ledger::ComputeOp& op) {
-        return isIn(stretch, op.begin) && op.microBatch && op.pass == Pass::Backward;
-    };
+    std::optional<Ns> lastForward, begin;
     for (const ledger::ComputeOp& op : rank.compute) {
-        if (isBackward(op) && (!last || op.begin > last->begin))
-            last = &op;
+        if (op.pass == Pass::Forward && isIn(stretch, op.begin))
+            lastForward = std::max(lastForward.value_or(op.begin), op.begin);
     }
-    if (!last)
-        return std::nullopt;
-    Ns begin = last->begin;
     for (const ledger::ComputeOp& op : rank.compute) {
-        if (isBackward(op) && op.microBatch == last->microBatch)
-            begin = std::min(begin, op.begin);
+        if (op.pass == Pass::Backward && isIn(stretch, op.begin) && op.begin > lastForward)
+            begin = std::min(begin.value_or(op.begin), op.begin);
     }
     return begin;
 }

@@ -17,20 +17,19 @@ ledger::LedgerInput replicas()
         ledger::RankInput rank;
         rank.rank = r;
         rank.stretches = { { 0, 100, {} } };
-        const auto kernel = [&](ledger::Ns begin, ledger::Ns end, Pass pass, std::optional<std::int32_t> microBatch) {
+        const auto kernel = [&](ledger::Ns begin, ledger::Ns end, Pass pass) {
             ledger::ComputeOp op;
             op.begin = begin;
             op.end = end;
             op.pass = pass;
-            op.microBatch = microBatch;
             rank.compute.push_back(op);
         };
-        kernel(0, 10, Pass::Forward, 0);
-        kernel(10, 30, Pass::Backward, 0);
-        kernel(30, 40, Pass::Forward, 1);
-        kernel(40, 50, Pass::Backward, 1);
-        kernel(50, 60, Pass::Backward, 1);
-        kernel(95, 100, Pass::Optimizer, {});
+        kernel(0, 10, Pass::Forward);
+        kernel(10, 30, Pass::Backward);
+        kernel(30, 40, Pass::Forward);
+        kernel(40, 50, Pass::Backward);
+        kernel(50, 60, Pass::Backward);
+        kernel(95, 100, Pass::Optimizer);
         rank.parts = { { 60, 95, 0, {}, {}, false } };
         input.ranks.push_back(rank);
     }
