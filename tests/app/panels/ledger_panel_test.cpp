@@ -20,14 +20,16 @@ std::shared_ptr<const tracing::RunLedger> oneRank()
     run->ranks = { { 0, 100 * kMs, {} } };
     run->steps.resize(1);
     run->steps[0].step = 3;
+    std::vector<tracing::ledger::LedgerRow> rows;
     for (const auto& [leaf, ms] : { std::pair{ LedgerLeaf::Compute, 60 }, std::pair{ LedgerLeaf::Host, 40 } }) {
         tracing::ledger::LedgerRow row;
         row.leaf.leaf = leaf;
         row.step = 0;
         row.ns = row.low = row.high = ms * kMs;
-        run->rows.push_back(row);
+        rows.push_back(row);
         run->totals.push_back({ row.leaf, row.ns, row.ns, row.ns });
     }
+    run->rows = std::move(rows);
     return run;
 }
 
