@@ -94,6 +94,28 @@ TEST_F(Damage, NumbersAbove2To63DoNotTakeTheirEventAlong)
     EXPECT_EQ(kernels_[0].correlation, std::nullopt);
 }
 
+TEST_F(Damage, SizesAndRanksOfACollectiveBeyondTheirTypesAreNotKnown)
+{
+    const auto reduce = [](const std::string& facts) {
+        return R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":8,"ts":10,"dur":5,"args":)"
+               R"({"Collective name":"allreduce","Group size":4,"dtype":"Float","Process Group Name":"0",)"
+            + facts + "}}";
+    };
+    const std::string most = "9223372036854775807";
+    import("[" + reduce(R"("In msg nelems":)" + most + R"(,"Out msg nelems":)" + most) + ","
+        + reduce(R"("Global rank start":)" + most + R"(,"Global rank stride":)" + most) + "]");
+    auto reader = TraceReader::open((folder_ / "run.rsdb").string());
+    const auto lanes = *reader->lanes();
+    for (const Lane& lane : lanes) {
+        const auto parts = *reader->collectives(lane.id, kAll);
+        for (const CollectivePart& part : parts)
+            EXPECT_EQ(part.bytes, 0);
+    }
+    const auto communicators = *reader->communicators();
+    for (const Communicator& communicator : communicators)
+        EXPECT_TRUE(communicator.members.empty());
+}
+
 TEST_F(Damage, InvalidUtf8IsKeptAsAName)
 {
     import("[" + kernel("bad\xff\xfename", "10", "1") + "," + kernel("good", "20", "1") + "]");

@@ -43,6 +43,28 @@ std::int64_t elementsOf(CollectiveOp op, std::int64_t in, std::int64_t out)
     }
 }
 
+/// 0: beyond 64 bits, so not known.
+std::int64_t product(std::int64_t elements, std::int64_t bytesOfOne)
+{
+    std::int64_t bytes = 0;
+    return __builtin_mul_overflow(elements, bytesOfOne, &bytes) ? 0 : bytes;
+}
+
+/// Empty where a rank would be none.
+std::vector<std::int32_t> ranksFrom(std::int64_t start, std::int64_t stride, std::int32_t size)
+{
+    std::vector<std::int32_t> ranks;
+    std::int64_t rank = start;
+    for (std::int32_t i = 0; i < size; ++i) {
+        if (rank < 0 || rank > INT32_MAX)
+            return {};
+        ranks.push_back(static_cast<std::int32_t>(rank));
+        if (__builtin_add_overflow(rank, stride, &rank))
+            rank = -1;
+    }
+    return ranks;
+}
+
 } // namespace
 
 CollectiveLinker::CollectiveLinker(const ImportRules& rules, SourceTrace& trace)
@@ -69,9 +91,7 @@ std::uint32_t CollectiveLinker::groupOf(const JsonEvent& event)
     const auto start = event.number("Global rank start"), stride = event.number("Global rank stride");
     if (static_cast<std::int32_t>(group.ranks.size()) != group.size && start && stride && group.size > 0
         && group.size < 1 << 20) {
-        group.ranks.clear(); // the list is cut off in large groups
-        for (std::int32_t i = 0; i < group.size; ++i)
-            group.ranks.push_back(static_cast<std::int32_t>(*start + i * *stride));
+        group.ranks = ranksFrom(*start, *stride, group.size); // the list is cut off in large groups
     }
     if (group.name.empty() && group.description.empty() && group.ranks.empty())
         return 0;
@@ -94,7 +114,7 @@ CollectiveLinker::Description CollectiveLinker::describe(const JsonEvent& event)
     const std::int64_t in = event.number("In msg nelems").value_or(0),
                        outElements = event.number("Out msg nelems").value_or(0);
     if (const int size = bytesOfType(event.argument("dtype")); size > 0 && (in > 0 || outElements > 0))
-        out.bytes = elementsOf(out.op, in, outElements) * size;
+        out.bytes = product(elementsOf(out.op, in, outElements), size);
     else if (event.name.starts_with("nccl:")) {
         std::int64_t elements = 0;
         if (const auto dims = numbersIn(event.argument("Input Dims")); !dims.empty()) {
@@ -104,8 +124,7 @@ CollectiveLinker::Description CollectiveLinker::describe(const JsonEvent& event)
                     return out;
             }
         }
-        if (__builtin_mul_overflow(elements, bytesOfType(event.argument("Input type")), &out.bytes))
-            out.bytes = 0;
+        out.bytes = product(elements, bytesOfType(event.argument("Input type")));
     }
     out.group = groupOf(event);
     out.sequence = event.number("Seq");
