@@ -198,12 +198,9 @@ private:
     {
         if (lane.kind != LaneKind::Host)
             return Done{};
-        Status status = reader_.visit<HostCall>(lane.id, window_, [&](std::span<const HostCall> calls) {
-            for (const HostCall& call : calls) {
-                if (call.correlation)
-                    launches_.add(*call.correlation, call.beginNs);
-            }
-            return true;
+        Status status = reader_.visitLaunches(lane.id, window_, [&](std::span<const TraceReader::Launch> calls) {
+            for (const TraceReader::Launch& call : calls)
+                launches_.add(call.correlation, call.beginNs);
         });
         if (!status)
             return status;

@@ -243,6 +243,44 @@ Result<std::vector<Range>> TraceReader::markedRanges(LaneId lane)
         return marked;
     });
 }
+
+Status TraceReader::visitLaunches(
+    LaneId lane, Window window, const std::function<void(std::span<const Launch>)>& visitor)
+{
+    static const std::string text = std::string("SELECT correlation, begin_ns FROM host_call WHERE id BETWEEN ?1 AND ?2"
+                                                " AND lane = ?3 AND correlation NOT NULL")
+                                        .append(windowCondition<HostCall>());
+    auto touching = impl_->inSnapshot<std::vector<Block>>([&]() -> Result<std::vector<Block>> {
+        auto blocks = impl_->index(lane, BlockKind::HostCall);
+        if (!blocks)
+            return blocks.error();
+        return (*blocks)->touching(window);
+    });
+    if (!touching)
+        return touching.error();
+    const auto readLaunch = [](const Statement& row) { return Launch{ row.integer(0), row.integer(1) }; };
+    for (std::size_t next = 0; next < touching->size(); next += kBlocksAtOnce) {
+        const auto blocks = std::span(*touching).subspan(next, std::min(kBlocksAtOnce, touching->size() - next));
+        auto read = impl_->inSnapshot<Done>([&]() -> Status {
+            auto query = impl_->statement(text);
+            if (!query)
+                return query.error();
+            for (const Block& block : blocks) {
+                (*query)->reset().bind(1, block.firstRow).bind(2, block.lastRow).bind(3, block.lane);
+                (*query)->bind(4, window.beginNs).bind(5, window.endNs);
+                auto launches = Impl::restOf<Launch>(**query, readLaunch);
+                if (!launches)
+                    return launches.error();
+                visitor(*launches);
+            }
+            return Done{};
+        });
+        if (!read)
+            return read;
+    }
+    return Done{};
+}
+
 Result<std::vector<CounterSample>> TraceReader::counters(LaneId lane, Window window)
 {
     return impl_->rowsOf<CounterSample>(lane, window);

@@ -77,6 +77,15 @@ public:
     template <typename Row>
     Status visit(LaneId lane, Window window, const std::function<bool(std::span<const Row>)>& visitor);
 
+    /// A call of the host that may have launched something.
+    struct Launch {
+        std::int64_t correlation = 0;
+        std::int64_t beginNs = 0;
+    };
+    /// Hands out the begins of a lane's calls that touch the window and have a correlation, in the order of their rows,
+    /// some hundred a call; for those who need no more of them: it costs half of visit<HostCall>().
+    Status visitLaunches(LaneId lane, Window window, const std::function<void(std::span<const Launch>)>& visitor);
+
     /// Rises when a writer has committed; cheap enough for every frame.
     Result<std::int64_t> dataVersion();
 

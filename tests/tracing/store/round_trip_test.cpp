@@ -108,6 +108,13 @@ TEST_F(RoundTrip, CopiesAndHostCallsComeBackAsTheyWere)
     EXPECT_EQ(back[0].correlation, 3);
     EXPECT_EQ(back[1].endNs, 4);
     EXPECT_FALSE(back[1].correlation);
+    std::vector<std::pair<std::int64_t, std::int64_t>>
+        launches; // of the two only the first can have launched something
+    ASSERT_TRUE(reader.visitLaunches(lane, kAlways, [&](std::span<const TraceReader::Launch> some) {
+        for (const TraceReader::Launch& launch : some)
+            launches.emplace_back(launch.correlation, launch.beginNs);
+    }));
+    EXPECT_EQ(launches, (std::vector<std::pair<std::int64_t, std::int64_t>>{ { 3, 1 } }));
 }
 
 TEST_F(RoundTrip, ACollectivePartComesBackAsItWas)

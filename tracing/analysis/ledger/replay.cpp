@@ -197,11 +197,11 @@ private:
     {
         const std::size_t r = rankOf(op);
         const ReplayGraph::Source source = graph_.sourceOf(op);
-        const Ns origin = graph_.originOf(r), recorded = graph_.times(r, op).begin;
+        const Ns origin = graph_.originOf(r), recorded = graph_.times(op).begin;
         Ns recordedFrom = origin, from = origin;
         if (!source.isNothing()) {
             const Op last = source.isJoin() ? graph_.join(source.index()).front() : source.index();
-            recordedFrom = graph_.times(r, last).end;
+            recordedFrom = graph_.times(last).end;
             if (waits)
                 from = source.isJoin() ? joinEnds_[source.index()] : out_.ops[last].end;
         }
@@ -215,7 +215,7 @@ private:
         ReplayedOp& own = out_.ops[op];
         if (op >= place.parts)
             return leave(r, op, own);
-        const ReplayGraph::Times recorded = graph_.times(r, op);
+        const ReplayGraph::Times& recorded = graph_.times(op);
         const Ns length = recorded.end - recorded.begin;
         own.end = own.begin + (op < place.copies ? changes_[r].computeLength(op - place.compute, length) : length);
     }

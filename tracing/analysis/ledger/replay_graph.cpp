@@ -41,6 +41,7 @@ ReplayGraph::ReplayGraph(const LedgerInput& input, const LedgerResult& recorded)
         parts += rank.parts.size();
         next = end;
     }
+    times_.reserve(next);
     sources_.resize(next);
     for (std::size_t r = 0; r < input.ranks.size(); ++r)
         linkRank(r);
@@ -54,7 +55,7 @@ std::size_t ReplayGraph::rankOf(Op op) const
     return static_cast<std::size_t>(std::ranges::upper_bound(places_, op, {}, &Place::end) - places_.begin());
 }
 
-ReplayGraph::Times ReplayGraph::times(std::size_t r, Op op) const
+ReplayGraph::Times ReplayGraph::recordedTimes(std::size_t r, Op op) const
 {
     const RankInput& rank = input_.ranks[r];
     const Place& place = places_[r];
@@ -82,11 +83,12 @@ void ReplayGraph::linkRank(std::size_t r)
     std::vector<Op> byBegin(place.end - place.compute), byEnd;
     std::iota(byBegin.begin(), byBegin.end(), place.compute);
     for (const Op op : byBegin) {
-        if (const Times own = times(r, op); own.begin < own.end)
+        times_.push_back(recordedTimes(r, op));
+        if (times_[op].begin < times_[op].end)
             byEnd.push_back(op);
     }
-    sortRuns(byBegin, [&](Op a, Op b) { return times(r, a).begin < times(r, b).begin; });
-    sortRuns(byEnd, [&](Op a, Op b) { return times(r, a).end < times(r, b).end; });
+    sortRuns(byBegin, [&](Op a, Op b) { return times_[a].begin < times_[b].begin; });
+    sortRuns(byEnd, [&](Op a, Op b) { return times_[a].end < times_[b].end; });
 
     // Whoever begins now waits for `latest`. Operations of no length at one instant wait for each other in their order,
     // so that none waits for itself; the last of them stands for all that ended there.
@@ -94,11 +96,11 @@ void ReplayGraph::linkRank(std::size_t r)
     const Ns origin = originOf(r);
     auto ended = byEnd.begin();
     for (const Op op : byBegin) {
-        const Times own = times(r, op);
-        while (ended != byEnd.end() && times(r, *ended).end <= own.begin) {
+        const Times own = times_[op];
+        while (ended != byEnd.end() && times_[*ended].end <= own.begin) {
             const auto first = ended;
-            const Ns at = times(r, *first).end;
-            while (ended != byEnd.end() && times(r, *ended).end == at)
+            const Ns at = times_[*first].end;
+            while (ended != byEnd.end() && times_[*ended].end == at)
                 ++ended;
             if (at < origin)
                 continue;
@@ -162,7 +164,7 @@ void ReplayGraph::linkMessages()
     visit([&](std::size_t r, Op op, std::size_t instance, const SplitPart& split) {
         ahead = ahead || split.eager;
         if (*input_.instances[instance].source == input_.ranks[r].rank)
-            senders[instance] = { op, times(r, op) };
+            senders[instance] = { op, times_[op] };
     });
     if (!ahead)
         return;

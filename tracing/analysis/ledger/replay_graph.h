@@ -13,7 +13,7 @@ namespace rankscope::tracing::ledger {
 class InstanceIndex;
 
 /// A recorded run as a graph of what waits for what, without times: made once, replayed with any number of changes,
-/// also by several threads at once. Refers to what it is made of. Some 12 bytes an operation.
+/// also by several threads at once. Refers to what it is made of. Some 28 bytes an operation.
 ///
 /// Operations are numbered rank after rank, of each its compute, copies and parts as in the input. Each has two nodes,
 /// its begin and its end. A begin waits for the local operations that ended last before it; an end waits for its own
@@ -42,7 +42,7 @@ public:
         Ns begin = 0;
         Ns end = 0;
     };
-    Times times(std::size_t rank, Op op) const;
+    const Times& times(Op op) const { return times_[op]; }
     Ns originOf(std::size_t rank) const;
 
     /// What a begin waits for: nothing (the rank's origin), the end of one operation, or several ends at one instant.
@@ -77,6 +77,7 @@ public:
     std::span<const std::uint32_t> stuck() const { return stuck_; }
 
 private:
+    Times recordedTimes(std::size_t rank, Op op) const;
     void linkRank(std::size_t rank);
     void linkParts(const InstanceIndex& index);
     void linkMessages();
@@ -87,6 +88,7 @@ private:
     const LedgerInput& input_;
     const LedgerResult& recorded_;
     std::vector<Place> places_;
+    std::vector<Times> times_; ///< by operation
     std::vector<Source> sources_; ///< by operation
     std::vector<Op> joined_;
     std::vector<std::size_t> joins_{ 0 }; ///< where each begins in joined_
