@@ -6,7 +6,7 @@ namespace rankscope::tracing {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 1u << 18;
+constexpr std::size_t kChunkBytes = 1u << 18;
 
 } // namespace
 
@@ -17,7 +17,7 @@ Result<bool> readCsvFile(
     if (!source)
         return source.error();
     CsvRows rows;
-    std::string buffer(kBufferBytes, '\0');
+    std::string buffer(kChunkBytes, '\0');
     for (;;) {
         const auto count = (*source)->read(buffer);
         if (!count)
