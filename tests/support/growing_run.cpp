@@ -1,9 +1,8 @@
 #include "tests/support/growing_run.h"
 
+#include "tests/support/must.h"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <span>
 #include <string>
 
 using namespace rankscope::tracing;
@@ -14,17 +13,6 @@ namespace {
 constexpr int kMicroBatches = 4;
 constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kMs = 1'000'000;
-
-template <typename T> T must(Result<T> result)
-{
-    if (!result) {
-        std::fprintf(stderr, "GrowingRun: %s\n", result.error().message().c_str());
-        std::abort();
-    }
-    return std::move(*result);
-}
-
-template <typename Row> std::span<const Row> one(const Row& row) { return { &row, 1 }; }
 
 } // namespace
 

@@ -1,30 +1,14 @@
 #include "tests/support/trace_builder.h"
 
+#include "tests/support/must.h"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
-#include <span>
 #include <string>
 
 using namespace rankscope::tracing;
 
 namespace rankscope::support {
-namespace {
-
-/// The value, or the end of the test with the reason.
-template <typename T> T must(Result<T> result)
-{
-    if (!result) {
-        std::fprintf(stderr, "TraceBuilder: %s\n", result.error().message().c_str());
-        std::abort();
-    }
-    return std::move(*result);
-}
-
-template <typename Row> std::span<const Row> one(const Row& row) { return { &row, 1 }; }
-
-} // namespace
 
 TraceBuilder::TraceBuilder(const std::filesystem::path& file, int worldSize)
     : writer_(must(TraceWriter::open(file.string(), TraceWriter::Mode::CreateNew)))

@@ -460,7 +460,7 @@ Result<RunLedger> LiveLedger::refresh(TraceReader& reader, const RunFacts& facts
     setStates(*fresh->source.input.lifecycle, fresh->slices);
     noteOpen(*fresh);
     RunLedger run = handOut(facts, *fresh);
-    const std::vector<StepSpan> spans = steps_.tiled();
+    const std::vector<StepSpan> spans = tiled(steps_.steps());
     run.counted = countedSteps(spans, facts.run);
     if (run.counted)
         run.countedSteps = std::ssize(stepsIn(spans, *run.counted));

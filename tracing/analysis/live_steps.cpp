@@ -69,15 +69,6 @@ Result<std::size_t> LiveSteps::read(TraceReader& reader, const RunFacts& facts)
     return std::min(changed, before);
 }
 
-std::vector<StepSpan> LiveSteps::tiled() const
-{
-    std::vector<Step> rows;
-    rows.reserve(steps_.size());
-    for (const StepSpan& step : steps_)
-        rows.push_back({ 0, step.step, step.attempt, step.window.beginNs, step.window.endNs });
-    return tiledSteps(rows);
-}
-
 Status LiveSteps::settle(TraceReader& reader, const RunFacts& facts)
 {
     const auto ends = reader.latestEnds();

@@ -22,7 +22,6 @@ public:
 
     /// By attempt, then number. Windows do not tile: from the first rank's begin to the last one's end.
     const std::vector<StepSpan>& steps() const { return steps_; }
-    std::vector<StepSpan> tiled() const;
     std::int64_t lastEndNs() const { return lastEndNs_; }
 
     /// Steps after whose end every rank has ended one of its own: the collector writes a step after the rows in it, so

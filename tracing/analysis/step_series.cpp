@@ -34,9 +34,14 @@ std::vector<StepSpan> tiledSteps(const std::vector<Step>& steps)
             found->second.endNs = std::max(found->second.endNs, own.endNs);
         }
     }
-    std::vector<StepSpan> tiles;
+    std::vector<StepSpan> spans;
     for (const auto& [key, window] : byAttempt)
-        tiles.push_back({ key.second, key.first, window });
+        spans.push_back({ key.second, key.first, window });
+    return tiled(std::move(spans));
+}
+
+std::vector<StepSpan> tiled(std::vector<StepSpan> tiles)
+{
     std::stable_sort(tiles.begin(), tiles.end(),
         [](const StepSpan& a, const StepSpan& b) { return a.window.beginNs < b.window.beginNs; });
     for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {

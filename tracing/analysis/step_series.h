@@ -21,6 +21,8 @@ struct StepSpan {
 };
 /// From each rank's own stretches: begin = earliest of any rank, end = the next one's begin, the last one's latest end.
 std::vector<StepSpan> tiledSteps(const std::vector<Step>& steps);
+/// From each step's stretch over all ranks, by attempt, then number.
+std::vector<StepSpan> tiled(std::vector<StepSpan> steps);
 
 /// Steps A to B, both counted.
 struct StepRange {
