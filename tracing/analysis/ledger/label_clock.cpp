@@ -1,6 +1,7 @@
 #include "tracing/analysis/ledger/label_clock.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace rankscope::tracing::ledger {
@@ -60,7 +61,10 @@ LabelTimes LabelClock::between(Ns from, Ns to) const
     for (std::size_t c = 0; c < times.size(); ++c)
         times[c] -= before[c];
     const Ns recorded = std::accumulate(times.begin(), times.end(), Ns{ 0 });
-    at(times, Label::NotRecorded) = to - from - recorded;
+    Ns length = 0;
+    if (__builtin_sub_overflow(to, from, &length))
+        length = std::numeric_limits<Ns>::max(); // since ever: of a part that began before its rank's first stretch
+    at(times, Label::NotRecorded) = length - recorded;
     return times;
 }
 
