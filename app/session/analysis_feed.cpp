@@ -1,31 +1,19 @@
 #include "app/session/analysis_feed.h"
 
-#include <algorithm>
-
 namespace rankscope::app {
-namespace {
-
-constexpr qint64 kLeastPauseMs = 250;
-constexpr qint64 kPauseFactor = 3; // work one part, rest three
-
-} // namespace
-
 AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
     : QObject(parent)
     , session_(session)
     , live_(session)
+    , pace_([this] { start(); })
 {
     connect(&live_, &LedgerFeed::changed, this, &AnalysisFeed::changed);
-    timer_.setSingleShot(true);
-    connect(&timer_, &QTimer::timeout, this, &AnalysisFeed::start);
-    connect(&session_, &RunSession::snapshotChanged, this, &AnalysisFeed::wake);
+    connect(&session_, &RunSession::snapshotChanged, this, [this] { pace_.wake(); });
     connect(&session_, &RunSession::stateChanged, this, [this] {
         if (session_.state() == RunSession::State::Open)
             return;
         slot_.forget();
-        timer_.stop();
-        running_ = false;
-        doneVersion_ = -1;
+        pace_.reset();
         run_.reset();
         error_.clear();
         emit changed();
@@ -35,7 +23,7 @@ AnalysisFeed::AnalysisFeed(RunSession& session, QObject* parent)
 bool AnalysisFeed::isComplete() const
 {
     const auto snapshot = session_.snapshot();
-    return run_ && snapshot && snapshot->run.finished && doneVersion_ == snapshot->dataVersion;
+    return run_ && snapshot && snapshot->run.finished && pace_.counted() == snapshot->dataVersion;
 }
 
 std::shared_ptr<const tracing::RunLedger> AnalysisFeed::ledger() const
@@ -44,20 +32,12 @@ std::shared_ptr<const tracing::RunLedger> AnalysisFeed::ledger() const
     return live && !isComplete() ? live : part(&tracing::AnalysedRun::ledger);
 }
 
-void AnalysisFeed::wake()
-{
-    if (!running_ && !timer_.isActive())
-        timer_.start(0);
-}
-
 void AnalysisFeed::start()
 {
     const auto snapshot = session_.snapshot();
-    if (!snapshot || snapshot->dataVersion == doneVersion_)
+    if (!snapshot || snapshot->dataVersion == pace_.counted())
         return;
-    running_ = true;
-    startedVersion_ = snapshot->dataVersion;
-    clock_.start();
+    pace_.begin(snapshot->dataVersion);
     session_.analysisThread().post<tracing::AnalysedRun>(
         slot_,
         [options = options_](tracing::TraceReader& reader) { return tracing::analyseWithLedger(reader, options); },
@@ -66,8 +46,6 @@ void AnalysisFeed::start()
 
 void AnalysisFeed::take(tracing::Result<tracing::AnalysedRun> result)
 {
-    running_ = false;
-    doneVersion_ = startedVersion_;
     if (result) {
         run_ = std::make_shared<const tracing::AnalysedRun>(std::move(*result));
         error_.clear();
@@ -75,8 +53,7 @@ void AnalysisFeed::take(tracing::Result<tracing::AnalysedRun> result)
         error_ = QString::fromStdString(result.error().message());
     }
     const auto snapshot = session_.snapshot();
-    if (snapshot && snapshot->dataVersion != doneVersion_)
-        timer_.start(static_cast<int>(std::max(kLeastPauseMs, kPauseFactor * clock_.elapsed())));
+    pace_.end(snapshot ? std::optional(snapshot->dataVersion) : std::nullopt);
     emit changed();
 }
 

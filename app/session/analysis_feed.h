@@ -1,12 +1,11 @@
 #pragma once
 
 #include "app/session/ledger_feed.h"
+#include "app/session/recount_pace.h"
 #include "app/session/run_session.h"
 #include "tracing/analysis/run_analysis.h"
 
-#include <QElapsedTimer>
 #include <QObject>
-#include <QTimer>
 
 #include <memory>
 
@@ -30,7 +29,7 @@ public:
     std::shared_ptr<const tracing::RunLedger> ledger() const;
     std::shared_ptr<const tracing::LedgerLanes> lanes() const { return part(&tracing::AnalysedRun::lanes); }
     QString error() const { return error_; } ///< why there is none, or no newer one
-    bool isRunning() const { return running_; }
+    bool isRunning() const { return pace_.isRunning(); }
     /// The result stands for everything that the file held when the session last looked.
     bool isComplete() const;
 
@@ -38,7 +37,6 @@ signals:
     void changed(); ///< a new result, an error, or none any more
 
 private:
-    void wake();
     void start();
     void take(tracing::Result<tracing::AnalysedRun> result);
     /// A part of the result that keeps the whole alive.
@@ -51,11 +49,7 @@ private:
     LedgerFeed live_;
     tracing::AnalysisOptions options_;
     JobSlot slot_;
-    QTimer timer_;
-    QElapsedTimer clock_;
-    bool running_ = false;
-    std::int64_t startedVersion_ = -1;
-    std::int64_t doneVersion_ = -1;
+    RecountPace pace_;
     std::shared_ptr<const tracing::AnalysedRun> run_;
     QString error_;
 };

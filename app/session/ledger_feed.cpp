@@ -2,13 +2,8 @@
 
 #include "tracing/analysis/load.h"
 
-#include <algorithm>
-
 namespace rankscope::app {
 namespace {
-
-constexpr qint64 kLeastPauseMs = 250;
-constexpr qint64 kPauseFactor = 3; // work one part, rest three
 
 tracing::Result<tracing::RunLedger> look(tracing::LiveLedger& live, tracing::TraceReader& reader)
 {
@@ -24,37 +19,26 @@ LedgerFeed::LedgerFeed(RunSession& session, QObject* parent)
     : QObject(parent)
     , session_(session)
     , live_(std::make_shared<tracing::LiveLedger>())
+    , pace_([this] { start(); })
 {
-    timer_.setSingleShot(true);
-    connect(&timer_, &QTimer::timeout, this, &LedgerFeed::start);
-    connect(&session_, &RunSession::snapshotChanged, this, &LedgerFeed::wake);
+    connect(&session_, &RunSession::snapshotChanged, this, [this] { pace_.wake(); });
     connect(&session_, &RunSession::stateChanged, this, [this] {
         if (session_.state() == RunSession::State::Open)
             return;
         slot_.forget();
-        timer_.stop();
-        running_ = false;
-        doneVersion_ = -1;
+        pace_.reset();
         live_ = std::make_shared<tracing::LiveLedger>();
         ledger_.reset();
     });
-}
-
-void LedgerFeed::wake()
-{
-    if (!running_ && !timer_.isActive())
-        timer_.start(0);
 }
 
 void LedgerFeed::start()
 {
     const auto snapshot = session_.snapshot();
     const bool grows = snapshot && !snapshot->run.finished && snapshot->run.source == tracing::kOwnSource;
-    if (!grows || snapshot->dataVersion == doneVersion_)
+    if (!grows || snapshot->dataVersion == pace_.counted())
         return;
-    running_ = true;
-    startedVersion_ = snapshot->dataVersion;
-    clock_.start();
+    pace_.begin(snapshot->dataVersion);
     session_.ledgerThread().post<tracing::RunLedger>(
         slot_, [live = live_](tracing::TraceReader& reader) { return look(*live, reader); }, this,
         [this](tracing::Result<tracing::RunLedger> result) { take(std::move(result)); });
@@ -63,11 +47,8 @@ void LedgerFeed::start()
 /// An error is the analysis' to tell: it reads the same file.
 void LedgerFeed::take(tracing::Result<tracing::RunLedger> result)
 {
-    running_ = false;
-    doneVersion_ = startedVersion_;
     const auto snapshot = session_.snapshot();
-    if (snapshot && snapshot->dataVersion != doneVersion_)
-        timer_.start(static_cast<int>(std::max(kLeastPauseMs, kPauseFactor * clock_.elapsed())));
+    pace_.end(snapshot ? std::optional(snapshot->dataVersion) : std::nullopt);
     if (!result)
         return;
     ledger_ = std::make_shared<const tracing::RunLedger>(std::move(*result));

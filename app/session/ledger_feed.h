@@ -1,11 +1,10 @@
 #pragma once
 
+#include "app/session/recount_pace.h"
 #include "app/session/run_session.h"
 #include "tracing/analysis/live_ledger.h"
 
-#include <QElapsedTimer>
 #include <QObject>
-#include <QTimer>
 
 #include <memory>
 
@@ -26,18 +25,13 @@ signals:
     void changed(); ///< a newer one
 
 private:
-    void wake();
     void start();
     void take(tracing::Result<tracing::RunLedger> result);
 
     RunSession& session_;
     std::shared_ptr<tracing::LiveLedger> live_; ///< touched by the thread only
     JobSlot slot_;
-    QTimer timer_;
-    QElapsedTimer clock_;
-    bool running_ = false;
-    std::int64_t startedVersion_ = -1;
-    std::int64_t doneVersion_ = -1;
+    RecountPace pace_;
     std::shared_ptr<const tracing::RunLedger> ledger_;
 };
 
